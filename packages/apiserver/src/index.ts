@@ -1,1 +1,30 @@
-export {};
+// The whole surface of @hutch/apiserver.
+export {
+  type Authenticator,
+  anonymous,
+  bearerTokens,
+  type Headers,
+  type TokenUser,
+} from './access/authentication.ts';
+export {
+  type Attributes,
+  type Authorizer,
+  type PathAttributes,
+  type ResourceAttributes,
+  type Rule,
+  type RulesBySubject,
+  rulesAuthorizer,
+  type Verdict,
+} from './access/authorization.ts';
+export { type CertificateOptions, type Certificates, ensureCertificates } from './doors/certificates.ts';
+export {
+  type HttpDoor,
+  type HttpHandler,
+  type HttpOptions,
+  type HttpsOptions,
+  httpHandler,
+  serveHttp,
+  serveHttps,
+} from './doors/http.ts';
+export type { LogOptions, NodeStreams } from './node-streams.ts';
+export { type ApiServer, type ApiServerDeps, type Converter, createApiServer } from './server.ts';

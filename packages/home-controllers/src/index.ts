@@ -1,1 +1,2 @@
-export {};
+// The whole surface of @hutch/home-controllers.
+export { type HomeControllerOptions, runHomeControllers } from './run.ts';

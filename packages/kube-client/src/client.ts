@@ -64,7 +64,7 @@ export type ClientWatchEvent<T extends KubeObject> = Exclude<WatchEvent<T>, { re
 export interface KubeClient {
   get<T extends KubeObject>(resource: Resource, key: ObjectKey, options?: CallOptions): Promise<T>;
   list<T extends KubeObject>(resource: Resource, options?: ListOptions): Promise<ObjectList<T>>;
-  /** Ends when the server ends it; `follow` in @hutch/controller lists and re-watches for ever. */
+  /** Ends when the server ends it or the signal aborts; `follow` in @hutch/controller re-watches for ever. */
   watch<T extends KubeObject>(resource: Resource, options: WatchOptions): AsyncIterable<ClientWatchEvent<T>>;
   create<T extends KubeObject>(resource: Resource, draft: Draft<T>, options?: WriteOptions): Promise<T>;
   update<T extends KubeObject>(resource: Resource, object: T, options?: WriteOptions): Promise<T>;

@@ -12,3 +12,6 @@ export type {
   WatchOptions,
   WriteOptions,
 } from './client.ts';
+export { inProcess } from './in-process.ts';
+export { type HttpOptions, type HttpTransport, overHttp } from './over-http.ts';
+export { createKubeClient } from './verbs.ts';

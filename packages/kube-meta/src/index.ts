@@ -32,6 +32,15 @@ export {
   secrets,
   type Volume,
 } from './kinds.ts';
+export { jsonEquals, mergeDiff, mergePatch } from './merge-patch.ts';
+export {
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  labelKeyProblems,
+  labelValueProblems,
+  maxLabelLength,
+  pathSegmentProblems,
+} from './names.ts';
 export {
   apiVersionOf,
   type Condition,
@@ -52,6 +61,19 @@ export {
   type StringMap,
   type TypeMeta,
 } from './object.ts';
+export {
+  type FieldRequirement,
+  type FieldSelector,
+  fieldText,
+  type LabelRequirement,
+  type LabelSelector,
+  type LabelSelectorObject,
+  labelSelectorOf,
+  matchesFields,
+  matchesLabels,
+  parseFieldSelector,
+  parseLabelSelector,
+} from './selectors.ts';
 export {
   alreadyExists,
   conflict,

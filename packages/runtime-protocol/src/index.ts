@@ -2,6 +2,7 @@
 export { encodeFrame, type Frame, FrameDecoder, framesContentType, maxFrameBytes } from './frames.ts';
 export {
   detachedGraceMs,
+  type OutputRead,
   type ProcessExited,
   type ProcessFailed,
   type ProcessStarted,

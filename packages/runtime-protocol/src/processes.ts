@@ -6,6 +6,7 @@
  *   PUT  /hutch/v1/processes/{id}/stdin?offset=N[&end=true]  bytes → StdinReceipt; `end` closes stdin after them
  *   POST /hutch/v1/processes/{id}/signal          SendSignal
  *   POST /hutch/v1/processes/{id}/resize          TerminalSize
+ *   POST /hutch/v1/processes/{id}/acknowledge     OutputRead; only for processes started with `acknowledge`
  *
  * Offsets count bytes of one stream from its beginning, so a cut connection is resumed without losing or
  * repeating a byte, in either direction. Nothing needs an upgrade: any HTTP proxy can carry it, and
@@ -36,6 +37,11 @@ export interface StartProcess {
    * `detachedGraceMs`. `detached`: it lives until it exits.
    */
   readonly lifetime?: 'attached' | 'detached';
+  /**
+   * The caller tells with OutputRead how far it has read, and the runtime keeps every byte above that, so
+   * a cut can never lose what was still on its way. Without it the runtime keeps the last few MiB it sent.
+   */
+  readonly acknowledge?: boolean;
 }
 
 /** How long an attached process waits for its caller to come back. */
@@ -68,6 +74,14 @@ export interface SendSignal {
 /** How many bytes of stdin have been taken in all: where to go on after a cut. */
 export interface StdinReceipt {
   readonly received: number;
+  /** The process no longer reads: these bytes were dropped, and so will be all that follow. */
+  readonly closed?: boolean;
+}
+
+/** Offsets up to which the caller has the output safely. */
+export interface OutputRead {
+  readonly stdout: number;
+  readonly stderr: number;
 }
 
 /** Every JSON error answer of our own paths. */

@@ -1,1 +1,5 @@
-export {};
+// The whole surface of @hutch/storage.
+export { openMemoryStorage } from './drivers/memory.ts';
+export { openSqliteStorage, type SqliteOptions } from './drivers/sqlite.ts';
+export type { Decide, Decision, Entry, Listing, Storage, StorageEvent, WatchOptions } from './storage.ts';
+export type { StoreOptions } from './store.ts';

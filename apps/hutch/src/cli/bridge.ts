@@ -1,0 +1,110 @@
+/**
+ * Joins a process in a sandbox to this terminal: what is typed or piped goes in, what it writes comes
+ * out, signals and window sizes are passed on, and its exit is the result.
+ *
+ * Nothing is collected: a slow reader of our stdout slows the process down, and so does it our stdin.
+ */
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+import { messageOf, pause } from '@hutch/base';
+import type { ProcessExited, TerminalSize } from '@hutch/runtime-protocol';
+import type { RunningCommand } from '@hutch/sdk';
+import type { Interrupts } from './interrupt.ts';
+
+/** How long an interrupted command may take to clean up before it is killed. */
+const interruptGraceMs = 5_000;
+
+export interface Stdio {
+  readonly stdin: NodeJS.ReadStream;
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WriteStream;
+}
+
+export interface BridgeOptions {
+  readonly stdio: Stdio;
+  readonly interrupts: Interrupts;
+  readonly tty: boolean;
+  /** Where output goes instead of this terminal. */
+  readonly sink?: ((stream: 'stdout' | 'stderr', data: Uint8Array) => void) | undefined;
+}
+
+export function terminalSize({ stdout }: Stdio): TerminalSize {
+  return { columns: stdout.columns ?? 80, rows: stdout.rows ?? 24 };
+}
+
+export async function bridge(command: RunningCommand, options: BridgeOptions): Promise<ProcessExited> {
+  const { stdio, interrupts } = options;
+  const over = new AbortController();
+  using _terminal = options.tty ? rawTerminal(command, stdio) : undefined;
+  interrupts.take(passOn(command, over.signal));
+  const feeding = feed(command, stdio.stdin);
+  try {
+    for await (const { stream, data } of command.output) {
+      if (options.sink) options.sink(stream, data);
+      else await write(stdio[stream], data);
+    }
+    return await command.wait();
+  } catch (err) {
+    if ((err as NodeJS.ErrnoException).code !== 'EPIPE') throw err;
+    // Our reader has gone (`hutch run -- yes | head`): the command ends as it would have on a pipe.
+    await command.signal('SIGPIPE');
+    return { signal: 'SIGPIPE' };
+  } finally {
+    interrupts.take(undefined);
+    over.abort();
+    stdio.stdin.destroy();
+    await feeding;
+  }
+}
+
+async function write(target: Writable, data: Uint8Array): Promise<void> {
+  if (target.errored) throw target.errored;
+  if (!target.write(data)) await once(target, 'drain');
+}
+
+/** Sends stdin until it ends. A command that stopped reading is not a failure of ours. */
+async function feed(command: RunningCommand, stdin: NodeJS.ReadStream): Promise<void> {
+  try {
+    await command.writeStdin(stdin as AsyncIterable<Uint8Array>);
+  } catch {
+    return; // the command has exited, or its connection is lost, which the output side reports
+  }
+}
+
+/** The first signal goes to the command; a second one, or its grace running out, kills it. */
+function passOn(command: RunningCommand, over: AbortSignal): (signal: string) => void {
+  let asked = false;
+  const send = (signal: string) => command.signal(signal).catch(() => {}); // it may just have exited
+  return (signal) => {
+    const first = !asked;
+    asked = true;
+    void send(first ? signal : 'SIGKILL');
+    if (first) {
+      pause(interruptGraceMs, over).then(
+        () => send('SIGKILL'),
+        () => {},
+      );
+    }
+  };
+}
+
+function rawTerminal(command: RunningCommand, { stdin, stdout }: Stdio): Disposable {
+  const onResize = () => void command.resize(terminalSize({ stdin, stdout, stderr: stdout })).catch(() => {});
+  stdin.setRawMode(true);
+  stdout.on('resize', onResize);
+  return {
+    [Symbol.dispose]() {
+      stdout.off('resize', onResize);
+      if (!stdin.destroyed) stdin.setRawMode(false);
+    },
+  };
+}
+
+/** Makes a broken pipe an error of the next write instead of one that ends this program. */
+export function tameBrokenPipes({ stdout, stderr }: Stdio): void {
+  for (const stream of [stdout, stderr]) {
+    stream.on('error', (err: NodeJS.ErrnoException) => {
+      if (err.code !== 'EPIPE') process.stderr.write(`hutch: ${messageOf(err)}\n`);
+    });
+  }
+}

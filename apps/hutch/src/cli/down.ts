@@ -1,0 +1,38 @@
+/** `hutch down`: asks the home to stop and waits until it has. */
+import { readFileSync } from 'node:fs';
+import { Fault, pause } from '@hutch/base';
+import type { DataDir } from '../home/data-dir.ts';
+import { readEndpoint } from '../home/endpoint.ts';
+
+const patienceMs = 60_000;
+/** The kernel gives a stranger no event for the end of a process that is not its child. */
+const lookEveryMs = 20;
+
+export async function down(dataDir: DataDir): Promise<number> {
+  const endpoint = readEndpoint(dataDir);
+  if (!endpoint) {
+    process.stderr.write(`hutch: no home is running in ${dataDir.root}\n`);
+    return 0;
+  }
+  process.kill(endpoint.pid, 'SIGTERM');
+  const deadline = performance.now() + patienceMs;
+  while (isAlive(endpoint.pid)) {
+    if (performance.now() > deadline) {
+      throw new Fault(
+        'timeout',
+        `the home (pid ${endpoint.pid}) is still stopping after a minute; its log: ${dataDir.logFile}`,
+      );
+    }
+    await pause(lookEveryMs);
+  }
+  return 0;
+}
+
+/** A process that has ended but whose parent has not asked yet (a zombie) is not alive. */
+function isAlive(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false; // it has ended
+  }
+}

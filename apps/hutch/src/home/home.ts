@@ -1,0 +1,203 @@
+/**
+ * A home, put together: the same parts as on a cluster, wired with embedded drivers. Read downwards.
+ *
+ * storage → API server → what a home begins with → controllers, node, router. Every part speaks to the API
+ * server as a user of its own, in process; people and programs come through the router or the HTTPS door.
+ */
+import { hostImage, runtimeImage, sandboxes } from '@hutch/api';
+import { crds } from '@hutch/api/crds';
+import {
+  type ApiServer,
+  bearerTokens,
+  createApiServer,
+  httpHandler,
+  rulesAuthorizer,
+} from '@hutch/apiserver';
+import { aborted, ignoring, isFault, type Log, runTogether, systemClock } from '@hutch/base';
+import { createInformer } from '@hutch/controller';
+import { runHomeControllers } from '@hutch/home-controllers';
+import { createKubeClient, inProcess, type KubeClient } from '@hutch/kube-client';
+import {
+  customResourceDefinitions,
+  type Draft,
+  events,
+  type KubeObject,
+  keyOf,
+  namespaces,
+  pods,
+  type Resource,
+  secrets,
+  type User,
+} from '@hutch/kube-meta';
+import { createNodeAgent, type NodeAgent, type PodTiming, type Stage, sweepHome } from '@hutch/node';
+import { runSandboxController } from '@hutch/reconcilers';
+import {
+  createKeyring,
+  createReviews,
+  createRouter,
+  keysSecret,
+  openUpstreams,
+  type RouterServer,
+  routeTable,
+  serveRouter,
+} from '@hutch/routing';
+import type { Storage } from '@hutch/storage';
+import { accounts, rules } from './accounts.ts';
+import type { DataDir } from './data-dir.ts';
+import { runtimeDirectory } from './runtime-directory.ts';
+
+export interface HomeOptions {
+  readonly dataDir: DataDir;
+  readonly storage: Storage;
+  /** Opens everything. */
+  readonly adminToken: string;
+  /** The first one is tried; a free one is taken when it is not free. Undefined: any free one. */
+  readonly routerPort?: number | undefined;
+  /** A taken port is then a failure. */
+  readonly isPortFixed?: boolean;
+  readonly log: Log;
+  readonly onPodStage?: ((timing: PodTiming, stage: Stage) => void) | undefined;
+}
+
+export interface Home {
+  readonly router: string;
+  readonly server: ApiServer;
+  /** Settles only when a part has failed: it rejects with why. */
+  readonly failed: Promise<void>;
+  /** Stops the parts and removes every container, link, rule and mount. What is stored stays. */
+  drain(): Promise<void>;
+}
+
+const nodeName = 'hutch';
+
+export async function startHome(options: HomeOptions): Promise<Home> {
+  const { dataDir, storage, adminToken, log } = options;
+  const clock = systemClock;
+  const stop = new AbortController();
+
+  const server: ApiServer = createApiServer({
+    storage,
+    clock,
+    authenticator: bearerTokens([{ token: adminToken, user: accounts.admin }]),
+    authorizer: rulesAuthorizer({ users: rules }),
+    log: log.with({ part: 'apiserver' }),
+    nodeStreams: { logs: (pod, logOptions, signal) => node.streams.logs(keyOf(pod), logOptions, signal) },
+  });
+  const clientOf = (user: User) => createKubeClient(inProcess(server.handle, user));
+
+  const node: NodeAgent = createNodeAgent({
+    client: clientOf(accounts.node),
+    nodeName,
+    dataDir: dataDir.root,
+    imageDir: dataDir.imagesDir,
+    images: {
+      [hostImage]: { type: 'host' },
+      [runtimeImage]: { type: 'directory', path: runtimeDirectory() },
+    },
+    clock,
+    log: log.with({ part: 'node' }),
+    ...(options.onPodStage ? { onStage: options.onPodStage } : {}),
+  });
+
+  await found(clientOf(accounts.founder));
+
+  const parts = { clock, log };
+  const sandboxCopy = createInformer({ client: clientOf(accounts.router), resource: sandboxes, ...parts });
+  const upstreams = openUpstreams(parts);
+  const routerClient = clientOf(accounts.router);
+  const router = createRouter({
+    routes: routeTable(sandboxCopy),
+    tokens: createKeyring({ client: routerClient, ...parts }),
+    reviews: createReviews({ client: routerClient, clock }),
+    upstreams,
+    api: httpHandler(server),
+    clock,
+    log: log.with({ part: 'router' }),
+  });
+
+  const running = runTogether(stop.signal, [
+    (signal) => server.run(signal),
+    (signal) => sandboxCopy.run(signal),
+    (signal) =>
+      runSandboxController(
+        {
+          client: clientOf(accounts.sandboxController),
+          clock,
+          log: log.with({ part: 'sandbox-controller' }),
+        },
+        signal,
+      ),
+    (signal) =>
+      runHomeControllers(
+        {
+          client: clientOf(accounts.homeControllers),
+          nodeName,
+          resources: collected,
+          clock,
+          log: log.with({ part: 'home-controllers' }),
+        },
+        signal,
+      ),
+    (signal) => node.run(signal),
+  ]);
+  running.catch(() => {}); // told through `failed`
+
+  let listener: RouterServer;
+  try {
+    listener = await listen(options, (port) => serveRouter(router, { host: '127.0.0.1', port }));
+    await Promise.race([sandboxCopy.synced, running]);
+  } catch (err) {
+    stop.abort();
+    await running.catch(() => {});
+    throw err;
+  }
+
+  return {
+    router: listener.url,
+    server,
+    failed: running.then(() => aborted(new AbortController().signal)),
+    async drain() {
+      await listener.close(0);
+      await upstreams.close();
+      stop.abort();
+      await running.catch(() => {});
+      await sweepHome({ dataDir: dataDir.root, log });
+    },
+  };
+}
+
+/** The kinds that go with their owner and with their namespace. */
+const collected: readonly Resource[] = [pods, secrets, events, sandboxes];
+
+const foundingNamespaces = ['default', 'kube-system', keysSecret.namespace];
+
+/** What every home has from the beginning. Made again at every start; what is there stays. */
+async function found(client: KubeClient): Promise<void> {
+  await Promise.all([
+    ...foundingNamespaces.map((name) => {
+      const draft: Draft<KubeObject> = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+      return ignoring('already-exists', client.create(namespaces, draft));
+    }),
+    ...crds.map((crd) => ensureCrd(client, crd)),
+  ]);
+}
+
+/** A newer Hutch brings newer definitions. */
+async function ensureCrd(client: KubeClient, crd: (typeof crds)[number]): Promise<void> {
+  const created = await ignoring('already-exists', client.create(customResourceDefinitions, crd));
+  if (!created)
+    await client.patch(customResourceDefinitions, { name: crd.metadata.name }, { spec: crd.spec });
+}
+
+/** The port people know, or any free one: a second home on a machine must not fail for it. */
+async function listen<T>(
+  { routerPort, isPortFixed = false }: HomeOptions,
+  open: (port: number) => Promise<T>,
+): Promise<T> {
+  try {
+    return await open(routerPort ?? 0);
+  } catch (err) {
+    if (isPortFixed || routerPort === undefined || !isFault(err, 'already-exists')) throw err;
+    return await open(0);
+  }
+}

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { appendFile, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type LogOptions, parseLogLine, readLog } from './logs.ts';
+
+async function temporaryDirectory() {
+  const path = await mkdtemp(join(tmpdir(), 'hutch-logs-'));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
+}
+
+const line = (second: number, tag: string, text: string) =>
+  `2030-01-01T00:00:0${second}.000000000+00:00 stdout ${tag} ${text}\n`;
+const over = AbortSignal.abort();
+const never = new AbortController().signal;
+
+async function read(text: string, options: LogOptions): Promise<string> {
+  await using directory = await temporaryDirectory();
+  const path = join(directory.path, 'output.log');
+  await writeFile(path, text);
+  return Buffer.concat(await Array.fromAsync(readLog({ path, ended: over }, options, never))).toString();
+}
+
+const three = line(1, 'F', 'one') + line(2, 'F', 'two') + line(3, 'F', 'three');
+
+const cases: { name: string; text: string; options: LogOptions; want: string }[] = [
+  { name: 'time and stream are taken off', text: three, options: {}, want: 'one\ntwo\nthree\n' },
+  { name: 'the last lines only', text: three, options: { tailLines: 2 }, want: 'two\nthree\n' },
+  { name: 'no lines at all', text: three, options: { tailLines: 0 }, want: '' },
+  { name: 'more lines than there are', text: three, options: { tailLines: 9 }, want: 'one\ntwo\nthree\n' },
+  { name: 'so many bytes', text: three, options: { limitBytes: 5 }, want: 'one\nt' },
+  {
+    name: 'since a time',
+    text: three,
+    options: { sinceTime: new Date('2030-01-01T00:00:02Z') },
+    want: 'two\nthree\n',
+  },
+  {
+    name: 'pieces of a line are joined',
+    text: line(1, 'P', 'on') + line(1, 'F', 'e'),
+    options: {},
+    want: 'one\n',
+  },
+  {
+    name: 'an unfinished last line is held back',
+    text: `${three}2030-01`,
+    options: {},
+    want: 'one\ntwo\nthree\n',
+  },
+  { name: 'an empty line stays', text: line(1, 'F', ''), options: {}, want: '\n' },
+  {
+    name: 'with times',
+    text: line(1, 'F', 'one'),
+    options: { timestamps: true },
+    want: '2030-01-01T00:00:01.000000000+00:00 one\n',
+  },
+];
+
+for (const { name, text, options, want } of cases) {
+  test(`reading output: ${name}`, async () => assert.equal(await read(text, options), want));
+}
+
+test('output longer than one read comes back whole', async () => {
+  const text = line(1, 'F', 'x'.repeat(1000)).repeat(300);
+  assert.equal((await read(text, {})).length, 1001 * 300);
+  assert.equal((await read(text, { tailLines: 150 })).length, 1001 * 150);
+});
+
+test('following ends when the container has ended, with everything it wrote, across a replaced file', async () => {
+  await using directory = await temporaryDirectory();
+  const path = join(directory.path, 'output.log');
+  await writeFile(path, line(1, 'F', 'one'));
+  const end = new AbortController();
+  const chunks = readLog({ path, ended: end.signal }, { follow: true }, never);
+  const next = async () => Buffer.from((await chunks.next()).value ?? []).toString();
+  assert.equal(await next(), 'one\n');
+  const second = next();
+  await appendFile(path, line(2, 'F', 'two'));
+  assert.equal(await second, 'two\n');
+  const third = next();
+  await writeFile(`${path}.new`, line(3, 'F', 'three'));
+  await rename(`${path}.new`, path);
+  assert.equal(await third, 'three\n');
+  const last = chunks.next();
+  end.abort();
+  assert.equal((await last).done, true);
+});
+
+test('following ends quietly when the reader leaves', async () => {
+  await using directory = await temporaryDirectory();
+  const path = join(directory.path, 'output.log');
+  await writeFile(path, '');
+  const leave = new AbortController();
+  const chunks = readLog({ path, ended: never }, { follow: true }, leave.signal);
+  const first = chunks.next();
+  leave.abort();
+  assert.equal((await first).done, true);
+});
+
+test('any bytes are a line or none, never an error', () => {
+  fc.assert(fc.property(fc.uint8Array(), (bytes) => void parseLogLine(Buffer.from(bytes))));
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      const found = parseLogLine(Buffer.from(`t stdout F ${text}`));
+      return Buffer.from(found?.text ?? []).toString() === Buffer.from(text).toString();
+    }),
+  );
+});
