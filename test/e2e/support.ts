@@ -163,7 +163,7 @@ function cgroupDirs(): string[] {
 }
 
 /** Processes whose command line or root says that they belong to a home in this directory. */
-export function processesMentioning(text: string): string[] {
+function processesMentioning(text: string): string[] {
   const found: string[] = [];
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {

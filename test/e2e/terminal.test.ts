@@ -39,9 +39,10 @@ describe('hutch run --tty', { skip }, () => {
     pty.write('test -t 0 && test -t 1 && stty size && echo is""-a-terminal\n');
     await shows(/24 80/);
     await shows(/is-a-terminal/);
-    pty.write("trap 'stty size; echo resi''zed' WINCH; while :; do sleep 0.1; done\n");
     pty.resize(100, 40);
-    await shows(/40 100[\s\S]*resized/);
+    pty.write('until [ "$(stty size)" = "40 100" ]; do sleep 0.05; done; echo resi""zed\n');
+    await shows(/resized/);
+    pty.write('sleep 600\n');
     pty.write('\x03');
     pty.write('echo after-""interrupt\n');
     await shows(/after-interrupt/);

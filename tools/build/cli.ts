@@ -37,7 +37,6 @@ async function writeBundle(entry: string, outDir: string): Promise<void> {
       format: 'cjs',
       entryFileNames: '[name].js',
       chunkFileNames: '[name]-[hash].js',
-      minify: { compress: true, mangle: false, codegen: true },
     });
   } finally {
     await bundle.close();

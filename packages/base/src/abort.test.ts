@@ -42,7 +42,10 @@ test('the first failure stops the other tasks, is thrown, and all are awaited', 
 
 test('an outside stop ends all tasks without an error', async () => {
   const stop = new AbortController();
-  const running = runTogether(stop.signal, [(signal) => pause(60_000, signal), (signal) => pause(60_000, signal)]);
+  const running = runTogether(stop.signal, [
+    (signal) => pause(60_000, signal),
+    (signal) => pause(60_000, signal),
+  ]);
   stop.abort();
   await running;
 });

@@ -18,7 +18,10 @@ test('only a marked error is terminal', () => {
 
 test('ignoring swallows the named failure and nothing else', async () => {
   assert.equal(await ignoring('not-found', Promise.reject(new Fault('not-found', 'get pod a'))), undefined);
-  await assert.rejects(ignoring('not-found', Promise.reject(new Fault('conflict', 'update pod a'))), /update pod a/);
+  await assert.rejects(
+    ignoring('not-found', Promise.reject(new Fault('conflict', 'update pod a'))),
+    /update pod a/,
+  );
 });
 
 test('a log line is one JSON object with its fields, the level is honoured and errors are readable', () => {

@@ -114,7 +114,7 @@ describe('a pod on this node', () => {
 
   test('cannot write to a read-only root but to its volumes', async () => {
     const spec = script(
-      "touch /tmp/x 2>/dev/null || echo closed; echo y > /data/x && cat /data/x; ls /tools | grep agent.ts; touch /tools/x 2>/dev/null || echo closed; df -k /fast | tail -1 | awk '{print $2}'",
+      "touch /tmp/x 2>/dev/null || echo closed; echo y > /data/x && cat /data/x; ls /tools | grep -x agent.ts; touch /tools/x 2>/dev/null || echo closed; df -k /fast | tail -1 | awk '{print $2}'",
       {
         securityContext: { readOnlyRootFilesystem: true },
         volumeMounts: [

@@ -93,7 +93,7 @@ export const toolNames = [
   'unshare',
   'nsenter',
 ] as const;
-export type ToolName = (typeof toolNames)[number];
+type ToolName = (typeof toolNames)[number];
 export type Tools = Readonly<Record<ToolName, string>>;
 
 /** All tools, or one `unavailable` fault that names every missing one. */

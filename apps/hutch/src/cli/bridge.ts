@@ -4,6 +4,7 @@
  *
  * Nothing is collected: a slow reader of our stdout slows the process down, and so does it our stdin.
  */
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { messageOf, pause } from '@hutch/base';
@@ -88,16 +89,25 @@ function passOn(command: RunningCommand, over: AbortSignal): (signal: string) =>
   };
 }
 
-function rawTerminal(command: RunningCommand, { stdin, stdout }: Stdio): Disposable {
-  const onResize = () => void command.resize(terminalSize({ stdin, stdout, stderr: stdout })).catch(() => {});
-  stdin.setRawMode(true);
-  stdout.on('resize', onResize);
+/**
+ * Hands this terminal over: every key and every byte of output passes unchanged. With stty, because Node's own
+ * raw mode still turns each line end of the output into two.
+ */
+function rawTerminal(command: RunningCommand, stdio: Stdio): Disposable {
+  const onResize = () => void command.resize(terminalSize(stdio)).catch(() => {}); // it may just have exited
+  const before = stty('-g');
+  stty('raw', '-echo');
+  stdio.stdout.on('resize', onResize);
   return {
     [Symbol.dispose]() {
-      stdout.off('resize', onResize);
-      if (!stdin.destroyed) stdin.setRawMode(false);
+      stdio.stdout.off('resize', onResize);
+      stty(before);
     },
   };
+}
+
+function stty(...args: string[]): string {
+  return execFileSync('stty', args, { stdio: ['inherit', 'pipe', 'inherit'], encoding: 'utf8' }).trim();
 }
 
 /** Makes a broken pipe an error of the next write instead of one that ends this program. */

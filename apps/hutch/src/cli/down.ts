@@ -1,8 +1,8 @@
 /** `hutch down`: asks the home to stop and waits until it has. */
-import { readFileSync } from 'node:fs';
 import { Fault, pause } from '@hutch/base';
 import type { DataDir } from '../home/data-dir.ts';
 import { readEndpoint } from '../home/endpoint.ts';
+import { isRunning } from '../home/process-identity.ts';
 
 const patienceMs = 60_000;
 /** The kernel gives a stranger no event for the end of a process that is not its child. */
@@ -16,7 +16,7 @@ export async function down(dataDir: DataDir): Promise<number> {
   }
   process.kill(endpoint.pid, 'SIGTERM');
   const deadline = performance.now() + patienceMs;
-  while (isAlive(endpoint.pid)) {
+  while (isRunning(endpoint)) {
     if (performance.now() > deadline) {
       throw new Fault(
         'timeout',
@@ -26,13 +26,4 @@ export async function down(dataDir: DataDir): Promise<number> {
     await pause(lookEveryMs);
   }
   return 0;
-}
-
-/** A process that has ended but whose parent has not asked yet (a zombie) is not alive. */
-function isAlive(pid: number): boolean {
-  try {
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return false; // it has ended
-  }
 }

@@ -48,7 +48,9 @@ export async function run(options: RunOptions, stdio: Stdio): Promise<number> {
     await using home = await openHome(options, stdio, interrupts.signal);
     timings.mark(home.isOwn ? 'start home' : 'find home');
     const hutch = new Hutch({ url: home.url, token: home.token });
-    const result = await runIn(hutch, options, stdio, interrupts, timings);
+    const running = runIn(hutch, options, stdio, interrupts, timings);
+    running.catch(() => {}); // when the home fails first, that is what is told
+    const result = await Promise.race([running, home.failed]);
     if (home.isOwn) {
       await home[Symbol.asyncDispose]();
       timings.mark('stop home');
@@ -66,6 +68,8 @@ interface OpenHome extends AsyncDisposable {
   readonly token: string;
   /** Brought up by this command, and gone with it. */
   readonly isOwn: boolean;
+  /** Rejects when the home can no longer do its work; never settles otherwise. */
+  readonly failed: Promise<never>;
 }
 
 async function openHome(options: RunOptions, stdio: Stdio, signal: AbortSignal): Promise<OpenHome> {
@@ -77,7 +81,13 @@ async function openHome(options: RunOptions, stdio: Stdio, signal: AbortSignal):
     running = readEndpoint(dataDir);
   }
   if (running) {
-    return { url: running.router, token: running.token, isOwn: false, [Symbol.asyncDispose]: async () => {} };
+    return {
+      url: running.router,
+      token: running.token,
+      isOwn: false,
+      failed: new Promise(() => {}),
+      [Symbol.asyncDispose]: async () => {},
+    };
   }
   const { startRunHome } = await import('../home/run-home.ts');
   const home = await startRunHome({
@@ -90,6 +100,7 @@ async function openHome(options: RunOptions, stdio: Stdio, signal: AbortSignal):
     url: home.router,
     token: home.token,
     isOwn: true,
+    failed: home.failed,
     [Symbol.asyncDispose]: () => home[Symbol.asyncDispose](),
   };
 }
@@ -182,7 +193,8 @@ async function startCommand(sandbox: Sandbox, options: ExecOptions, stdio: Stdio
   try {
     return await sandbox.commands.start(options.command, {
       stdin: true,
-      env: options.env,
+      // A program on a terminal asks what kind it is.
+      env: { ...(options.tty ? { TERM: process.env.TERM ?? 'xterm' } : {}), ...options.env },
       cwd: options.workdir,
       timeoutMs: options.timeoutMs,
       terminal: options.tty ? terminalSize(stdio) : undefined,

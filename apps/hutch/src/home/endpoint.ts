@@ -1,9 +1,9 @@
 /** Where a running home can be reached: written by `hutch up`, read by every other command. */
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { DataDir } from './data-dir.ts';
+import { isRunning, type ProcessIdentity } from './process-identity.ts';
 
-export interface Endpoint {
-  readonly pid: number;
+export interface Endpoint extends ProcessIdentity {
   readonly api: string;
   readonly router: string;
 }
@@ -27,11 +27,10 @@ export function removeEndpoint(dir: DataDir): void {
 export function readEndpoint(dir: DataDir): (Endpoint & { readonly token: string }) | undefined {
   try {
     const endpoint = JSON.parse(readFileSync(dir.endpointFile, 'utf8')) as Endpoint;
-    process.kill(endpoint.pid, 0); // throws when it was killed and left the file behind
+    if (!isRunning(endpoint)) return undefined; // it was killed and left the file behind
     return { ...endpoint, token: readFileSync(dir.tokenFile, 'utf8').trim() };
   } catch (err) {
-    const { code } = err as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ESRCH') return undefined;
+    if ((err as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw err;
   }
 }

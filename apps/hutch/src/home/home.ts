@@ -13,7 +13,7 @@ import {
   httpHandler,
   rulesAuthorizer,
 } from '@hutch/apiserver';
-import { aborted, ignoring, isFault, type Log, runTogether, systemClock } from '@hutch/base';
+import { ignoring, isFault, type Log, runTogether, systemClock } from '@hutch/base';
 import { createInformer } from '@hutch/controller';
 import { runHomeControllers } from '@hutch/home-controllers';
 import { createKubeClient, inProcess, type KubeClient } from '@hutch/kube-client';
@@ -29,7 +29,14 @@ import {
   secrets,
   type User,
 } from '@hutch/kube-meta';
-import { createNodeAgent, type NodeAgent, type PodTiming, type Stage, sweepHome } from '@hutch/node';
+import {
+  createNodeAgent,
+  type NodeAgent,
+  type PodTiming,
+  requireTools,
+  type Stage,
+  sweepHome,
+} from '@hutch/node';
 import { runSandboxController } from '@hutch/reconcilers';
 import {
   createKeyring,
@@ -63,7 +70,7 @@ export interface Home {
   readonly router: string;
   readonly server: ApiServer;
   /** Settles only when a part has failed: it rejects with why. */
-  readonly failed: Promise<void>;
+  readonly failed: Promise<never>;
   /** Stops the parts and removes every container, link, rule and mount. What is stored stays. */
   drain(): Promise<void>;
 }
@@ -72,6 +79,7 @@ const nodeName = 'hutch';
 
 export async function startHome(options: HomeOptions): Promise<Home> {
   const { dataDir, storage, adminToken, log } = options;
+  requireTools();
   const clock = systemClock;
   const stop = new AbortController();
 
@@ -140,7 +148,8 @@ export async function startHome(options: HomeOptions): Promise<Home> {
       ),
     (signal) => node.run(signal),
   ]);
-  running.catch(() => {}); // told through `failed`
+  const failed = running.then(() => new Promise<never>(() => {}));
+  failed.catch(() => {}); // whoever waits for the home hears of it
 
   let listener: RouterServer;
   try {
@@ -155,7 +164,7 @@ export async function startHome(options: HomeOptions): Promise<Home> {
   return {
     router: listener.url,
     server,
-    failed: running.then(() => aborted(new AbortController().signal)),
+    failed,
     async drain() {
       await listener.close(0);
       await upstreams.close();

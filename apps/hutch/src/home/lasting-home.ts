@@ -12,6 +12,7 @@ import { removeEndpoint, writeEndpoint, writePrivateFile } from './endpoint.ts';
 import { startHome } from './home.ts';
 import { kubeconfigText } from './kubeconfig.ts';
 import { HomeLock } from './lock.ts';
+import { ownIdentity } from './process-identity.ts';
 import { explainFailure, requireRoot } from './require-machine.ts';
 import { sweepRuns } from './run-home.ts';
 
@@ -28,7 +29,7 @@ export interface LastingHome extends AsyncDisposable {
   readonly router: string;
   readonly api: string;
   /** Rejects when a part of the home has failed. */
-  readonly failed: Promise<void>;
+  readonly failed: Promise<never>;
 }
 
 const defaultRouterPort = 8080;
@@ -64,7 +65,7 @@ export async function startLastingHome(options: LastingHomeOptions): Promise<Las
       dataDir.kubeconfigFile,
       kubeconfigText({ server: door.url, caPem: certificates.ca, token: adminToken }),
     );
-    writeEndpoint(dataDir, { pid: process.pid, api: door.url, router: home.router });
+    writeEndpoint(dataDir, { ...ownIdentity(), api: door.url, router: home.router });
     opened.defer(() => removeEndpoint(dataDir));
     const close = opened.move();
     return {

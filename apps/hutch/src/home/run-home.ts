@@ -24,6 +24,8 @@ export interface RunHomeOptions {
 export interface RunHome extends AsyncDisposable {
   readonly router: string;
   readonly token: string;
+  /** Rejects when a part of the home has failed. */
+  readonly failed: Promise<never>;
 }
 
 export async function startRunHome(options: RunHomeOptions): Promise<RunHome> {
@@ -58,6 +60,7 @@ export async function startRunHome(options: RunHomeOptions): Promise<RunHome> {
     return {
       router: home.router,
       token,
+      failed: home.failed,
       [Symbol.asyncDispose]: () => (closing ??= close()),
     };
   } catch (err) {

@@ -9,12 +9,12 @@
  */
 import { spawn } from 'node:child_process';
 import { closeSync, type FSWatcher, openSync, watch, writeFileSync } from 'node:fs';
-import { rm, stat, writeFile } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { Fault, isFault, type Log, messageOf, raceAbort } from '@hutch/base';
+import { Fault, isFault, type Log, messageOf, pause, raceAbort } from '@hutch/base';
 import { runCommand, type Tools } from '../command.ts';
-import { isErrno, readIfPresent, replaceFile } from '../files.ts';
+import { isErrno, namesIn, readIfPresent, replaceFile } from '../files.ts';
 import type { HomeLayout } from '../home.ts';
 import { isInCgroup, removeCgroup } from './cgroups.ts';
 import { rootParts } from './root.ts';
@@ -30,6 +30,9 @@ const endTimeoutMs = 10_000;
  * conmon that was itself killed and can report nothing.
  */
 const careMs = 10_000;
+
+const maxLaunchRounds = 50;
+const launchStepMs = 5;
 
 const files = {
   config: 'config.json',
@@ -83,6 +86,7 @@ export class ConmonRuntime implements ContainerRuntime {
   readonly name: string;
   readonly #options: ConmonRuntimeOptions;
   readonly #waiters = new Map<string, Set<Waiter>>();
+  readonly #removals = new Map<string, Promise<void>>();
   readonly #watcher: FSWatcher;
   readonly #care: NodeJS.Timeout;
 
@@ -170,9 +174,11 @@ export class ConmonRuntime implements ContainerRuntime {
     return new Fault(isHopeless ? 'invalid' : 'internal', `create container ${plan.id}: ${said}`);
   }
 
-  async start(place: ContainerPlace, signal: AbortSignal): Promise<void> {
+  async start(place: ContainerPlace, signal: AbortSignal): Promise<string> {
     await this.#runtime(['start', place.id], signal);
-    await writeFile(join(place.directory, files.started), new Date().toISOString());
+    const startedAt = new Date().toISOString();
+    writeFileSync(join(place.directory, files.started), startedAt);
+    return startedAt;
   }
 
   #runtime(args: readonly string[], signal?: AbortSignal): Promise<string> {
@@ -253,8 +259,17 @@ export class ConmonRuntime implements ContainerRuntime {
     if (pid !== undefined) signalProcess(pid, signal);
   }
 
+  /** Asked twice at once, it is done once: two removals of one container trip over each other. */
+  remove(place: ContainerPlace): Promise<void> {
+    const underWay = this.#removals.get(place.id);
+    if (underWay) return underWay;
+    const removal = this.#remove(place).finally(() => this.#removals.delete(place.id));
+    this.#removals.set(place.id, removal);
+    return removal;
+  }
+
   /** Steps go on after a failure; what failed is told at the end. */
-  async remove(place: ContainerPlace): Promise<void> {
+  async #remove(place: ContainerPlace): Promise<void> {
     const failures: string[] = [];
     const step = async (work: () => Promise<unknown>) => {
       try {
@@ -263,6 +278,7 @@ export class ConmonRuntime implements ContainerRuntime {
         failures.push(messageOf(err));
       }
     };
+    await step(() => this.#endLaunch(place));
     await step(() => this.#end(place));
     await step(() => this.#runtime(['delete', '--force', place.id]));
     await step(() => removeCgroup(place.id));
@@ -276,6 +292,20 @@ export class ConmonRuntime implements ContainerRuntime {
     await Promise.all(paths.map((path) => step(() => rm(path, { recursive: true, force: true }))));
     if (failures.length > 0)
       throw new Fault('internal', `remove container ${place.id}: ${failures.join('; ')}`);
+  }
+
+  /**
+   * A launch that an earlier agent began and did not live to see through may be under way this very moment, without pid
+   * file or control group. Each of its processes has the container's id on its command line.
+   */
+  async #endLaunch({ id, directory }: ContainerPlace): Promise<void> {
+    if ((await readIfPresent(join(directory, files.started))) !== undefined) return;
+    for (let round = 0; round < maxLaunchRounds; round++) {
+      const pids = await processesNaming(id);
+      if (pids.length === 0) return;
+      for (const pid of pids) signalProcess(pid, 'SIGKILL');
+      await pause(launchStepMs); // one of them may have been starting the next
+    }
   }
 
   /** Kills it and lets conmon write down how it ended. */
@@ -316,6 +346,14 @@ function unseenExit(startedAt: string): Exit {
     finishedAt: new Date().toISOString(),
     problem: { reason: 'ContainerStatusUnknown', message: 'the container ended while nothing watched it' },
   };
+}
+
+async function processesNaming(id: string): Promise<number[]> {
+  const pids = (await namesIn('/proc')).map(Number).filter((pid) => pid > 1 && pid !== process.pid);
+  const named = await Promise.all(
+    pids.map(async (pid) => (await readIfPresent(`/proc/${pid}/cmdline`))?.split('\0').includes(id) ?? false),
+  );
+  return pids.filter((_, index) => named[index]);
 }
 
 function signalProcess(pid: number, signal: KillSignal): void {

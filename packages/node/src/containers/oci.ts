@@ -32,7 +32,7 @@ export interface OciDeviceRule {
   readonly access: string;
 }
 
-export interface OciSeccompArg {
+interface OciSeccompArg {
   readonly index: number;
   readonly value: number;
   readonly valueTwo?: number;

@@ -46,7 +46,8 @@ export interface ContainerRuntime {
   readonly name: string;
   /** Rejects with an `invalid` fault when the container can never start (no such program), else retry may help. */
   create(plan: ContainerPlan, signal: AbortSignal): Promise<{ readonly pid: number }>;
-  start(place: ContainerPlace, signal: AbortSignal): Promise<void>;
+  /** Resolves with the time of the start, the same that `look` tells later. */
+  start(place: ContainerPlace, signal: AbortSignal): Promise<string>;
   look(place: ContainerPlace): Promise<Sight>;
   /** Resolves once the container has ended, also when it ended before. */
   wait(place: ContainerPlace, signal: AbortSignal): Promise<Exit>;

@@ -36,7 +36,7 @@ export interface HomeNetworkDeps {
   readonly log: Log;
 }
 
-export async function readRoutes(): Promise<Route[]> {
+async function readRoutes(): Promise<Route[]> {
   return parseRoutes(await readFile('/proc/net/route', 'utf8'));
 }
 
@@ -106,9 +106,17 @@ async function applyRules(input: string, tools: Tools): Promise<boolean> {
 
 /** What the table with this index says of its owner; undefined when there is none. */
 export async function ownerOf(index: number, tools: Tools): Promise<string | undefined> {
-  if (!(await claimedIndexes(tools)).includes(index)) return undefined;
-  const listing = await runCommand(tools.nft, ['list', 'table', 'inet', tableOf(index)]);
-  return /^\s*comment "(.*)"$/m.exec(listing)?.[1];
+  const listing = await listTable(tableOf(index), tools);
+  return listing === undefined ? undefined : (/^\s*comment "(.*)"$/m.exec(listing)?.[1] ?? '');
+}
+
+async function listTable(name: string, tools: Tools): Promise<string | undefined> {
+  try {
+    return await runCommand(tools.nft, ['list', 'table', 'inet', name]);
+  } catch (err) {
+    if (isFault(err, 'internal') && err.message.includes('No such file')) return undefined;
+    throw err;
+  }
 }
 
 const forwardingFile = (link: string) => `/proc/sys/net/ipv4/conf/${link}/forwarding`;
@@ -168,8 +176,7 @@ async function enableForwarding(uplinks: readonly string[], tools: Tools): Promi
 }
 
 async function rememberedUplinks(tools: Tools): Promise<string[]> {
-  if (!(await tableNames(tools)).includes(forwardingTable)) return [];
-  return parseForwarding(await runCommand(tools.nft, ['list', 'table', 'inet', forwardingTable]));
+  return parseForwarding((await listTable(forwardingTable, tools)) ?? '');
 }
 
 /**
@@ -177,17 +184,20 @@ async function rememberedUplinks(tools: Tools): Promise<string[]> {
  * and so is releasing an index that was never claimed. Pods' links must be gone.
  */
 export async function releaseHomeNetwork(index: number, tools: Tools): Promise<void> {
-  const release = async () => {
+  await withMachineLock(lockName, lockTimeoutMs, async () => {
     const names = await tableNames(tools);
-    const table = tableOf(index);
-    if (names.includes(table)) await runCommand(tools.nft, ['delete', 'table', 'inet', table]);
-    const others = names.filter((name) => tablePattern.test(name) && name !== table);
-    if (others.length > 0 || !names.includes(forwardingTable)) return;
-    for (const link of await rememberedUplinks(tools)) {
-      if ((await readIfPresent(forwardingFile(link))) !== undefined)
-        await writeFile(forwardingFile(link), '0');
-    }
-    await runCommand(tools.nft, ['delete', 'table', 'inet', forwardingTable]);
-  };
-  await withMachineLock(lockName, lockTimeoutMs, release);
+    const own = tableOf(index);
+    const isLast = !names.some((name) => tablePattern.test(name) && name !== own);
+    const doomed = names.filter((name) => name === own || (isLast && name === forwardingTable));
+    if (doomed.includes(forwardingTable)) await restoreForwarding(tools);
+    if (doomed.length === 0) return;
+    const input = doomed.map((name) => `delete table inet ${name}\n`).join('');
+    await runCommand(tools.nft, ['-f', '-'], { input });
+  });
+}
+
+async function restoreForwarding(tools: Tools): Promise<void> {
+  for (const link of await rememberedUplinks(tools)) {
+    if ((await readIfPresent(forwardingFile(link))) !== undefined) await writeFile(forwardingFile(link), '0');
+  }
 }

@@ -8,7 +8,7 @@ import { isTerminating, type Pod } from '@hutch/kube-meta';
 import type { Exit, KillSignal } from '../containers/runtime.ts';
 import type { Refusal } from './refusal.ts';
 
-export type ContainerState =
+type ContainerState =
   | { readonly type: 'absent' }
   | { readonly type: 'running'; readonly startedAt: string; readonly isReady: boolean }
   | { readonly type: 'exited'; readonly exit: Exit };
@@ -62,7 +62,7 @@ const defaultGraceSeconds = 30;
 const firstBackoffMs = 10_000;
 const maxBackoffMs = 300_000;
 /** A container that lasted this long is not in a crash loop. */
-export const stableMs = 600_000;
+const stableMs = 600_000;
 
 export function decide(observed: Observed, now: Date): Decision {
   const waitMs = observed.retryAt ? observed.retryAt.getTime() - now.getTime() : 0;

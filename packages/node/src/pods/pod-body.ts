@@ -26,7 +26,7 @@ const nsfsMagic = 0x6e736673;
 /** Output of this many earlier starts is kept beside the current one. */
 const keptAttempts = 1;
 
-export const logFile = 'output.log';
+const logFile = 'output.log';
 
 /** What set-up has begun. `start` waits for each part where it needs it, so that they overlap with its own work. */
 interface Standing {
@@ -132,7 +132,7 @@ export class PodBody {
   }
 
   /**
-   * Creates and starts one container. An `invalid` fault: it can never start as it is written; `not-found`: its image,
+   * Creates and starts one container, and resolves with the time of the start. An `invalid` fault: it can never start as it is written; `not-found`: its image,
    * or a volume's, does not exist here.
    */
   async start(
@@ -140,7 +140,7 @@ export class PodBody {
     container: Container,
     attempt: number,
     options: { readonly signal: AbortSignal; readonly onStage: (stage: 'prepared' | 'created') => void },
-  ): Promise<void> {
+  ): Promise<string> {
     const { signal, onStage } = options;
     const { runtime } = this.#context;
     const standing = this.#standing;
@@ -170,7 +170,7 @@ export class PodBody {
     );
     onStage('created');
     await standing.attached;
-    await runtime.start(place, signal);
+    return await runtime.start(place, signal);
   }
 
   #spec(

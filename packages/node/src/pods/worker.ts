@@ -200,9 +200,9 @@ export class PodWorker {
     const view = this.#views.get(name);
     if (!container || !view) return;
     const previous = view.state.type === 'exited' ? view.state.exit : view.previous;
-    const startedAt = this.#context.clock.now().toISOString();
+    let startedAt: string;
     try {
-      await this.#body.start(this.#pod, container, attempt, {
+      startedAt = await this.#body.start(this.#pod, container, attempt, {
         signal,
         onStage: (stage) => this.#mark(stage),
       });

@@ -5,6 +5,7 @@
  * from `current` itself, so a put sends its value once. What a change made of the key is what the next change
  * of that key found, or the entry as it is now; only a deletion has to carry its last value along.
  */
+import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { Fault, messageOf } from '@hutch/base';
 import type { Commit, Driver, Loaded } from '../driver.ts';
@@ -37,6 +38,7 @@ export function openSqliteStorage(path: string, options: SqliteOptions = {}): St
 }
 
 function openDriver(path: string, { maxBytes }: SqliteOptions): Driver {
+  closeSync(openSync(path, 'a', 0o600)); // SQLite would let everybody read what may be secret
   const db = new DatabaseSync(path, { timeout: 0 });
   try {
     // Exclusive: a second process on the file would make what we keep in memory untrue, so it is refused.
