@@ -1,12 +1,12 @@
 import { Fault } from '@hutch/base';
-import { reasonOf } from './http.ts';
+import { type Answer, type BodyReader, reasonOf } from './http.ts';
 
 /**
  * The chunks of a response body. A body that breaks off rejects with an `unavailable` fault; leaving early
  * cancels it.
  */
 export async function* chunksOf(
-  response: Response,
+  response: Answer,
   doing: string,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, void> {
@@ -24,7 +24,7 @@ export async function* chunksOf(
 }
 
 async function read(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
+  reader: BodyReader,
   doing: string,
   signal: AbortSignal,
 ): Promise<{ done: false; value: Uint8Array } | { done: true; value: undefined }> {

@@ -4,7 +4,7 @@
  */
 import { sandboxHeaders, type TokenGrant, tokenExchangePath, tokenHeader } from '@hutch/api';
 import { Backoff, pause, raceAbort } from '@hutch/base';
-import { type Call, type Http, Refused, readJson } from './http.ts';
+import { type Answer, type Call, type Http, Refused, readJson } from './http.ts';
 import type { TokenProvider } from './sandbox-api.ts';
 
 export interface ConnectionDeps {
@@ -47,7 +47,7 @@ export class Connection {
     this.#validGrant(neverAborted).catch(() => {});
   }
 
-  async send({ isFirstContact = false, ...call }: SandboxCall): Promise<Response> {
+  async send({ isFirstContact = false, ...call }: SandboxCall): Promise<Answer> {
     return await (isFirstContact ? patiently(() => this.#send(call), call.signal) : this.#send(call));
   }
 
@@ -56,7 +56,7 @@ export class Connection {
   }
 
   /** A token the router no longer takes (its keys changed, or our clock is wrong) is replaced once. */
-  async #send(call: Call): Promise<Response> {
+  async #send(call: Call): Promise<Answer> {
     const grant = await this.#validGrant(call.signal);
     try {
       return await this.#sendWith(grant, call);
@@ -67,7 +67,7 @@ export class Connection {
     return await this.#sendWith(await this.#validGrant(call.signal), call);
   }
 
-  async #sendWith({ token }: Grant, call: Call): Promise<Response> {
+  async #sendWith({ token }: Grant, call: Call): Promise<Answer> {
     const { http, sandbox } = this.#deps;
     const headers = {
       [sandboxHeaders.name]: sandbox.name,

@@ -1,8 +1,29 @@
 /** Requests to the router: what to send, and what its refusals mean. */
 import { Fault, type FaultCode, messageOf } from '@hutch/base';
 
-/** The part of the global `fetch` that is used here. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+/** The part of the global `fetch` that is used here, so that a lighter one can stand in for it. */
+export type Fetch = (url: string, init: FetchInit) => Promise<Answer>;
+
+export interface FetchInit {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array<ArrayBuffer>;
+  readonly redirect: 'manual';
+  readonly signal: AbortSignal;
+}
+
+export interface Answer {
+  readonly ok: boolean;
+  readonly status: number;
+  text(): Promise<string>;
+  json(): Promise<unknown>;
+  readonly body: { getReader(): BodyReader } | null;
+}
+
+export interface BodyReader {
+  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
+  cancel(): Promise<void>;
+}
 
 export interface Call {
   /** For messages: what we are doing, to which object. */
@@ -48,15 +69,16 @@ export class Http {
    * Resolves with an answer of success whose body is still to be read. Rejects with `Refused` for any other
    * answer, with an `unavailable` fault when there was none, and with `signal.reason` on abort.
    */
-  async send({ doing, method = 'GET', path, headers, json, bytes, signal }: Call): Promise<Response> {
-    const init: RequestInit = { method, signal, redirect: 'manual', headers: { ...headers } };
-    if (json !== undefined) {
-      init.body = JSON.stringify(json);
-      init.headers = { ...headers, 'content-type': 'application/json' };
-    } else if (bytes) {
-      init.body = bytes;
-    }
-    let response: Response;
+  async send({ doing, method = 'GET', path, headers, json, bytes, signal }: Call): Promise<Answer> {
+    const body = json === undefined ? bytes : JSON.stringify(json);
+    const init: FetchInit = {
+      method,
+      headers: json === undefined ? { ...headers } : { ...headers, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body }),
+      redirect: 'manual',
+      signal,
+    };
+    let response: Answer;
     try {
       response = await this.#fetch(this.#url + path, init);
     } catch (cause) {
@@ -74,7 +96,7 @@ export class Http {
 
 /** Reads the whole answer, which also frees its connection for the next request. */
 export async function readJson<T>(
-  response: Response,
+  response: Answer,
   { doing, signal }: Pick<Call, 'doing' | 'signal'>,
 ): Promise<T> {
   try {
@@ -108,7 +130,7 @@ const codes: Readonly<Record<number, FaultCode>> = {
   504: 'timeout',
 };
 
-async function refusalOf(doing: string, response: Response): Promise<Refused> {
+async function refusalOf(doing: string, response: Answer): Promise<Refused> {
   const { status } = response;
   const text = await response.text().catch(() => ''); // the status alone must do then
   const body = parseObject(text);

@@ -8,7 +8,7 @@ export {
   type RunOptions,
   type StartOptions,
 } from './commands.ts';
-export { type Fetch, Refused } from './http.ts';
+export { type Answer, type BodyReader, type Fetch, type FetchInit, Refused } from './http.ts';
 export { Hutch, type HutchOptions } from './hutch.ts';
 export type { Limits } from './limits.ts';
 export type { OutputChunk } from './process-output.ts';

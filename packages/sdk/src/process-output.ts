@@ -15,6 +15,7 @@ import {
 } from '@hutch/runtime-protocol';
 import { chunksOf } from './byte-stream.ts';
 import type { Connection } from './connection.ts';
+import type { Answer } from './http.ts';
 import { isCut, Retry } from './retry.ts';
 
 export interface OutputChunk {
@@ -125,7 +126,7 @@ export interface ReadFramesOptions {
 }
 
 export async function* readFrames(
-  response: Response,
+  response: Answer,
   { id, dead, signal }: ReadFramesOptions,
 ): AsyncGenerator<Frame, void, void> {
   const decoder = new FrameDecoder();

@@ -12,6 +12,7 @@ import { startDetached } from '../home/detached.ts';
 import { readEndpoint } from '../home/endpoint.ts';
 import { bridge, type Stdio, tameBrokenPipes, terminalSize } from './bridge.ts';
 import { exitCodeOf, exitCodes, signalExitCode } from './exit-codes.ts';
+import { httpFetch } from './http-fetch.ts';
 import { Interrupted, Interrupts } from './interrupt.ts';
 import { Timings } from './timings.ts';
 import { type OutputFormat, UsageFault } from './values.ts';
@@ -47,7 +48,7 @@ export async function run(options: RunOptions, stdio: Stdio): Promise<number> {
   try {
     await using home = await openHome(options, stdio, interrupts.signal);
     timings.mark(home.isOwn ? 'start home' : 'find home');
-    const hutch = new Hutch({ url: home.url, token: home.token });
+    const hutch = new Hutch({ url: home.url, token: home.token, fetch: httpFetch });
     const running = runIn(hutch, options, stdio, interrupts, timings);
     running.catch(() => {}); // when the home fails first, that is what is told
     const result = await Promise.race([running, home.failed]);
