@@ -65,8 +65,27 @@ export async function runProgram(argv: readonly string[], env: NodeJS.ProcessEnv
 
 /** Expected failures in one sentence; a bug with its stack, so that it can be reported. */
 function explain(err: unknown): string {
+  const machine = machineFailure(err);
+  if (machine !== undefined) return `${machine} (${messageOf(err)})`;
   if (isFault(err)) return err.message;
   return `unexpected failure, please report it: ${err instanceof Error ? err.stack : messageOf(err)}`;
+}
+
+const sqliteFull = 13;
+
+/** What the machine itself refuses, wherever in the chain of causes it stands. */
+function machineFailure(err: unknown): string | undefined {
+  for (let at = err; at instanceof Error; at = at.cause) {
+    const { code, errcode } = at as Error & { code?: string; errcode?: number };
+    if (code === 'ENOSPC' || errcode === sqliteFull) {
+      return 'no space left on the disk of the data directory: free some, or name another one with --data-dir';
+    }
+    if (code === 'EROFS' || code === 'EACCES') {
+      return 'the data directory cannot be written: name another one with --data-dir';
+    }
+    if (code === 'EMFILE' || code === 'ENFILE') return 'too many open files: raise the limit (ulimit -n)';
+  }
+  return undefined;
 }
 
 function describe(env: NodeJS.ProcessEnv, finish: (exitCode: number) => void): Command {

@@ -24,6 +24,8 @@ export async function up(dataDir: DataDir, flags: UpFlags): Promise<number> {
   }
   const { startLastingHome } = await import('../home/lasting-home.ts');
   makeDataDir(dataDir);
+  // The log of a detached home is a file: a disk that is full for it must not end the home.
+  process.stderr.on('error', () => {});
   const log = jsonLog(
     (line) => process.stderr.write(line),
     process.env.HUTCH_LOG === 'debug' ? 'debug' : 'info',

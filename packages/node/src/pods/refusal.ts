@@ -50,6 +50,9 @@ function podProblems({ spec }: Pod, abilities: NodeAbilities): string[] {
     [(spec.initContainers?.length ?? 0) > 0, 'initContainers are not supported'],
     [(spec.ephemeralContainers?.length ?? 0) > 0, 'ephemeralContainers are not supported'],
     [spec.activeDeadlineSeconds !== undefined, 'activeDeadlineSeconds is not supported'],
+    [spec.subdomain !== undefined, 'subdomain is not supported'],
+    [spec.setHostnameAsFQDN === true, 'setHostnameAsFQDN is not supported'],
+    [spec.hostnameOverride !== undefined, 'hostnameOverride is not supported'],
     [
       spec.runtimeClassName !== undefined && !abilities.runtimeClasses.includes(spec.runtimeClassName),
       `runtimeClassName ${spec.runtimeClassName} is not known here (${classes})`,
