@@ -4,7 +4,8 @@
  *
  *   lib/ld.so --library-path lib bin/hutch-runtime serve
  *
- * The directory appears whole or not at all, and is left alone when nothing it is made from has changed.
+ * Each build has a directory of its own, and `outDir` is a link to the newest: sandboxes that run hold on to the one
+ * they were started with. It appears whole or not at all, and only when something it is made from has changed.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -16,14 +17,16 @@ import {
   mkdir,
   mkdtemp,
   open,
+  readdir,
   readFile,
   rename,
   rm,
   stat,
+  symlink,
   writeFile,
 } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { interpreterOf } from './elf.ts';
 
@@ -45,8 +48,10 @@ export async function buildRuntime(outDir: string, signal?: AbortSignal): Promis
   const stamp = await hashInputs([bun, ...libraries.values()]);
   if (await isUpToDate(outDir, stamp)) return false;
 
-  await mkdir(dirname(outDir), { recursive: true });
-  const draft = await mkdtemp(`${outDir}.`);
+  const versions = `${outDir}-versions`;
+  const version = join(versions, stamp.slice(0, 16));
+  await mkdir(versions, { recursive: true });
+  const draft = await mkdtemp(`${version}.`);
   try {
     await mkdir(join(draft, 'bin'));
     await mkdir(join(draft, 'lib'));
@@ -54,11 +59,32 @@ export async function buildRuntime(outDir: string, signal?: AbortSignal): Promis
     for (const [name, path] of libraries) await copyFile(path, join(draft, 'lib', name));
     await writeFile(join(draft, stampName), stamp);
     await chmod(draft, 0o755); // a temporary directory is private; this one is for every user of a sandbox
-    await replaceDirectory(draft, outDir);
+    await rm(version, { recursive: true, force: true }); // half a version, of a build that was killed
+    await rename(draft, version);
   } finally {
     await rm(draft, { recursive: true, force: true });
   }
+  await pointTo(version, outDir);
+  await removeOld(versions);
   return true;
+}
+
+/** A link can be renamed over another, so there is no moment without one. */
+async function pointTo(version: string, link: string): Promise<void> {
+  const draft = `${link}.${process.pid}`;
+  await symlink(relative(dirname(link), version), draft);
+  await rename(draft, link);
+}
+
+/** Homes that were started before the last few builds are rare, and a build is large. */
+const keptVersions = 3;
+
+async function removeOld(versions: string): Promise<void> {
+  const paths = (await readdir(versions)).map((name) => join(versions, name));
+  const aged = await Promise.all(paths.map(async (path) => ({ path, ms: (await stat(path)).mtimeMs })));
+  for (const { path } of aged.toSorted((a, b) => b.ms - a.ms).slice(keptVersions)) {
+    await rm(path, { recursive: true, force: true });
+  }
 }
 
 function bunProgram(): string {
@@ -122,12 +148,4 @@ async function hashInputs(binaries: readonly string[]): Promise<string> {
 async function isUpToDate(outDir: string, stamp: string): Promise<boolean> {
   const file = join(outDir, stampName);
   return existsSync(file) && (await readFile(file, 'utf8')) === stamp;
-}
-
-/** A directory cannot be renamed over a full one; the old one steps aside first. */
-async function replaceDirectory(draft: string, outDir: string): Promise<void> {
-  const old = `${draft}.old`;
-  if (existsSync(outDir)) await rename(outDir, old);
-  await rename(draft, outDir);
-  await rm(old, { recursive: true, force: true });
 }

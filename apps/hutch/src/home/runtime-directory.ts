@@ -1,5 +1,5 @@
 /** Where the in-sandbox runtime lies that this program was built with. */
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Fault } from '@hutch/base';
 
@@ -12,5 +12,5 @@ export function runtimeDirectory(): string {
       `the in-sandbox runtime is missing in ${directory}; build it with: npm run build`,
     );
   }
-  return directory;
+  return realpathSync(directory); // a link that later builds move on
 }
