@@ -27,3 +27,10 @@ export function npmScripts(markdown: string): string[] {
   const named = [...markdown.matchAll(/npm run ([\w:-]+)/g)].map(([, name = '']) => name);
   return [...new Set([...named, ...(/npm test/.test(markdown) ? ['test'] : [])])];
 }
+
+/** Every file or folder of the tree that a text names in backticks: paths that begin with a folder of the tree. */
+export function namedPaths(markdown: string, folders: readonly string[]): string[] {
+  const ticked = [...markdown.matchAll(/`([\w./-]+)`/g)].map(([, path = '']) => path);
+  const isOurs = (path: string) => folders.includes(path.split('/')[0] as string) && !path.includes('NAME');
+  return [...new Set(ticked.filter(isOurs))];
+}

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
-import { request } from 'node:http';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { Machine, skip } from './support.ts';
@@ -65,29 +64,6 @@ describe('when the disk is full', { skip }, () => {
 });
 
 /** A suspended sandbox takes room in the store and none anywhere else. */
-async function create(
-  machine: Machine,
-  name: string,
-  note: string,
-): Promise<{ status: number; text: string }> {
-  const token = execFileSync('cat', [join(machine.dataDir, 'admin.token')], { encoding: 'utf8' }).trim();
-  const body = JSON.stringify({
-    apiVersion: 'agents.x-k8s.io/v1beta1',
-    kind: 'Sandbox',
-    metadata: { name, annotations: { note } },
-    spec: { operatingMode: 'Suspended', podTemplate: { spec: { containers: [{ name: 'a', image: 'b' }] } } },
-  });
-  const url = `${machine.endpoint().router}/apis/agents.x-k8s.io/v1beta1/namespaces/default/sandboxes`;
-  return new Promise((done, fail) => {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const call = request(url, { method: 'POST', headers }, (answer) => {
-      let text = '';
-      answer.on('data', (chunk: Buffer) => {
-        text += chunk.toString();
-      });
-      answer.on('end', () => done({ status: answer.statusCode ?? 0, text }));
-    });
-    call.on('error', fail);
-    call.end(body);
-  });
+function create(machine: Machine, name: string, note: string): Promise<{ status: number; text: string }> {
+  return machine.create(name, { env: [{ name: 'NOTE', value: note }] }, { operatingMode: 'Suspended' });
 }

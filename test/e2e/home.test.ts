@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -117,8 +117,7 @@ describe('a home', { skip }, () => {
     await machine.up();
     await machine.run(['run', '--keep', '--name', 'box', '--', 'true']);
     assert.equal((await machine.run(['down'])).code, 0);
-    const after = tracesOf(machine.dataDir);
-    assert.deepEqual({ ...after, files: [] }, { ...before, files: [] });
+    assert.deepEqual(tracesOf(machine.dataDir), before);
     await machine.up();
     assert.match((await machine.run(['ls'])).stdout, /box/);
   });
@@ -135,9 +134,38 @@ describe('a home', { skip }, () => {
   test('hutch logs prints what the main process wrote', async () => {
     await using machine = new Machine();
     await machine.up();
-    await machine.run(['run', '--keep', '--name', 'box', '--', 'true']);
+    const command = ['sh', '-c', 'echo from the main process; exec sleep 600'];
+    assert.equal((await machine.create('box', { command })).status, 201);
+    await machine.run(['exec', 'box', '--', 'true']); // it is ready now
     const logs = await machine.run(['logs', 'box']);
-    assert.equal(logs.code, 0, logs.stderr);
+    assert.deepEqual([logs.code, logs.stdout], [0, 'from the main process\n'], logs.stderr);
+
+    const following = machine.start(['logs', '-f', 'box']);
+    await following.printed('from the main process');
+    following.child.kill('SIGINT');
+    assert.equal((await following.finished).code, 0);
+  });
+
+  test('after kill -9 the next start removes containers that the API knows nothing of', async () => {
+    await using machine = new Machine();
+    await machine.run(['run', '--', 'true']);
+    const before = tracesOf(machine.dataDir);
+    await machine.up();
+    await machine.run(['down']);
+    const store = join(machine.dataDir, 'store.db');
+    copyFileSync(store, `${store}.before`);
+    const pid = await machine.up();
+    assert.equal((await machine.run(['run', '--keep', '--name', 'orphan', '--', 'true'])).code, 0);
+    assert.equal(machine.containerPids().length, 1);
+    process.kill(pid, 'SIGKILL');
+    renameSync(`${store}.before`, store);
+    rmSync(`${store}-wal`, { force: true });
+    await machine.up();
+    assert.deepEqual(JSON.parse((await machine.run(['ls', '-o', 'json'])).stdout), []);
+    // A fresh sandbox needs the node, which has looked at its ledger before it takes new work.
+    assert.equal((await machine.run(['run', '--', 'true'])).code, 0);
+    await machine.run(['down']);
+    assert.deepEqual(tracesOf(machine.dataDir), before);
   });
 
   test('ten sandboxes at once all work in one home', async () => {
@@ -155,7 +183,6 @@ describe('a home', { skip }, () => {
   test('its files hold no secret that another user could read', async () => {
     await using machine = new Machine();
     await machine.up();
-    const { statSync } = await import('node:fs');
     for (const name of ['admin.token', 'kubeconfig', 'endpoint.json', 'store.db']) {
       assert.equal(statSync(join(machine.dataDir, name)).mode & 0o077, 0, `${name} is private`);
     }

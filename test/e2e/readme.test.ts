@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { codeBlocks, npmScripts, transcript } from '../docs/commands.ts';
+import { codeBlocks, transcript } from '../docs/commands.ts';
 import { Machine, root, skip } from './support.ts';
 
 const read = (name: string) => readFileSync(join(root, name), 'utf8');
@@ -47,13 +47,6 @@ describe('the README tells the truth', { skip }, () => {
     });
     assert.deepEqual([result.status, result.stdout], [0, '42\n'], result.stderr);
   });
-});
-
-test('every npm script the documents speak of exists', () => {
-  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
-  for (const file of ['README.md', 'CONTRIBUTING.md', 'docs/benchmarks.md']) {
-    for (const name of npmScripts(read(file))) assert.ok(scripts[name], `${file}: npm run ${name}`);
-  }
 });
 
 function sh(script: string, machine: Machine) {

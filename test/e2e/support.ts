@@ -7,6 +7,8 @@ import { join, resolve } from 'node:path';
 export const root = resolve(import.meta.dirname, '../..');
 const launcher = join(root, 'hutch');
 
+const sandboxesPath = '/apis/agents.x-k8s.io/v1beta1/namespaces/default/sandboxes';
+
 /** Real containers need root; everything else the launcher installs. */
 export const skip =
   process.getuid?.() === 0 ? false : 'needs root: sandboxes are made with runc, nftables and mounts';
@@ -98,7 +100,51 @@ export class Machine implements AsyncDisposable {
     };
   }
 
-  /** The pids of every process of the sandboxes under this data directory: conmon first, then what it watches. */
+  /** A request to the API with the administrator's token, as any HTTP client would send it. */
+  async api(method: string, path: string, body?: unknown): Promise<{ status: number; text: string }> {
+    const headers = { authorization: `Bearer ${this.token()}`, 'content-type': 'application/json' };
+    const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+    const answer = await fetch(`${this.endpoint().router}${path}`, init);
+    return { status: answer.status, text: await answer.text() };
+  }
+
+  token(): string {
+    return readFileSync(join(this.dataDir, 'admin.token'), 'utf8').trim();
+  }
+
+  /** A sandbox with the runtime in it, its one container as the case wants it. */
+  async create(
+    name: string,
+    container: object = {},
+    spec: object = {},
+  ): Promise<{ status: number; text: string }> {
+    return await this.api('POST', sandboxesPath, {
+      apiVersion: 'agents.x-k8s.io/v1beta1',
+      kind: 'Sandbox',
+      metadata: { name },
+      spec: {
+        podTemplate: {
+          metadata: { annotations: { 'hutch.internal/runtime': 'inject' } },
+          spec: { containers: [{ name: 'sandbox', image: 'hutch.internal/host', ...container }] },
+        },
+        ...spec,
+      },
+    });
+  }
+
+  /** The pids of what runs in the sandboxes under this directory: of conmon and of PID 1, for each container. */
+  containerPids(): { conmon: number; main: number }[] {
+    const pods = join(this.dataDir, 'node', 'pods');
+    const files = (readdirSync(pods, { recursive: true }) as string[]).filter((name) =>
+      name.endsWith('conmon.pid'),
+    );
+    const read = (file: string) => Number(readFileSync(join(pods, file), 'utf8'));
+    return files.map((file) => ({
+      conmon: read(file),
+      main: read(file.replace('conmon.pid', 'container.pid')),
+    }));
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.run(['down']);
     rmSync(this.dataDir, { recursive: true, force: true });
@@ -116,53 +162,39 @@ export interface Traces {
   readonly rules: readonly string[];
   readonly processes: readonly string[];
   readonly files: readonly string[];
-  readonly sysctls: readonly string[];
+  readonly forwarding: readonly string[];
 }
 
+/** What a home that lasts keeps on purpose. */
+const kept = /^(store\.db.*|admin\.token|kubeconfig|certificates.*|hutch\.log|lock.*|images.*|runs)$/;
+
 export function tracesOf(dataDir: string): Traces {
+  const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
   return {
-    mounts: readFileSync('/proc/self/mountinfo', 'utf8')
-      .split('\n')
-      .map((line) => line.split(' ')[4] ?? '')
-      .sort(),
-    links: output('ip', '-o', 'link')
-      .map((line) => line.split(':')[1]?.trim().split('@')[0] ?? '')
-      .sort(),
-    namespaces: output('ip', 'netns'),
+    mounts: mounts.map((line) => line.split(' ')[4] ?? '').sort(),
+    links: readdirSync('/sys/class/net').sort(),
+    namespaces: output('lsns', '-n', '-t', 'net', '-o', 'NS'),
     tables: output('nft', 'list', 'tables'),
-    cgroups: cgroupDirs(),
-    routes: output('ip', 'route', 'show', 'table', 'all').filter(
-      (line) => !line.startsWith('local ') && !line.startsWith('broadcast '),
-    ),
+    cgroups: output('find', '/sys/fs/cgroup', '-type', 'd', '-name', '*hutch*'),
+    routes: output('ip', 'route', 'show', 'table', 'all').filter((line) => !/^(local|broadcast) /.test(line)),
     rules: output('ip', 'rule'),
     processes: processesMentioning(dataDir),
-    files: [
-      ...readdirSync(dataDir).filter((name) => ['node', 'endpoint.json'].includes(name)),
-      ...runs(dataDir),
-    ],
-    sysctls: ['ip_forward', 'conf/all/forwarding'].map(
-      (name) => `${name}=${readFileSync(`/proc/sys/net/ipv4/${name}`, 'utf8').trim()}`,
+    files: (readdirSync(dataDir, { recursive: true }) as string[]).filter((name) => !kept.test(name)).sort(),
+    forwarding: readdirSync('/proc/sys/net/ipv4/conf').map(
+      (link) => `${link}=${readFileSync(`/proc/sys/net/ipv4/conf/${link}/forwarding`, 'utf8').trim()}`,
     ),
   };
 }
 
 function output(command: string, ...args: string[]): string[] {
-  return execFileSync(command, args, { encoding: 'utf8' }).split('\n').filter(Boolean).sort();
+  return execFileSync(command, args, { encoding: 'utf8' })
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
+    .sort();
 }
 
-function runs(dataDir: string): string[] {
-  try {
-    return readdirSync(join(dataDir, 'runs'));
-  } catch {
-    return [];
-  }
-}
-
-function cgroupDirs(): string[] {
-  return output('find', '/sys/fs/cgroup', '-type', 'd', '-name', '*hutch*');
-}
-
-/** Processes whose command line or root says that they belong to a home in this directory. */
+/** Processes whose command line says that they belong to a home in this directory. */
 function processesMentioning(text: string): string[] {
   const found: string[] = [];
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
@@ -175,4 +207,10 @@ function processesMentioning(text: string): string[] {
     }
   }
   return found.sort();
+}
+
+/** The highest resident size a process has had, in MB. */
+export function peakMb(pid: number): number {
+  const match = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  return Math.round(Number(match?.[1] ?? 0) / 1000);
 }

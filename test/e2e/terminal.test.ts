@@ -32,7 +32,9 @@ function openTerminal(args: readonly string[]) {
 }
 
 describe('hutch run --tty', { skip }, () => {
-  test('gives a working terminal that knows its size, follows a resize and passes Ctrl-C to the command', async () => {
+  test('gives a working terminal that knows its size, follows a resize and passes Ctrl-C to the command', {
+    timeout: 60_000,
+  }, async () => {
     await using machine = new Machine();
     await machine.up();
     const { pty, shows, exited } = openTerminal(['run', '--data-dir', machine.dataDir, '-t', '--', 'sh']);
@@ -42,7 +44,8 @@ describe('hutch run --tty', { skip }, () => {
     pty.resize(100, 40);
     pty.write('until [ "$(stty size)" = "40 100" ]; do sleep 0.05; done; echo resi""zed\n');
     await shows(/resized/);
-    pty.write('sleep 600\n');
+    pty.write(`sh -c 'echo sle""eping; exec sleep 600'\n`);
+    await shows(/sleeping/);
     pty.write('\x03');
     pty.write('echo after-""interrupt\n');
     await shows(/after-interrupt/);

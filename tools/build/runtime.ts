@@ -4,31 +4,17 @@
  *
  *   lib/ld.so --library-path lib bin/hutch-runtime serve
  *
- * Each build has a directory of its own, and `outDir` is a link to the newest: sandboxes that run hold on to the one
- * they were started with. It appears whole or not at all, and only when something it is made from has changed.
+ * Built only when something it is made from has changed.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import {
-  chmod,
-  copyFile,
-  glob,
-  mkdir,
-  mkdtemp,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
+import { chmod, copyFile, glob, mkdir, open, readFile, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { interpreterOf } from './elf.ts';
+import { publish } from './versions.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
@@ -37,7 +23,7 @@ const sources = [
   'apps/runtime/src/**/*.ts',
   'packages/base/src/**/*.ts',
   'packages/runtime-protocol/src/**/*.ts',
-  'tools/build/{elf,runtime}.ts',
+  'tools/build/{elf,runtime,versions}.ts',
 ];
 const stampName = 'inputs.sha256';
 
@@ -48,43 +34,15 @@ export async function buildRuntime(outDir: string, signal?: AbortSignal): Promis
   const stamp = await hashInputs([bun, ...libraries.values()]);
   if (await isUpToDate(outDir, stamp)) return false;
 
-  const versions = `${outDir}-versions`;
-  const version = join(versions, stamp.slice(0, 16));
-  await mkdir(versions, { recursive: true });
-  const draft = await mkdtemp(`${version}.`);
-  try {
+  await publish(outDir, stamp.slice(0, 16), async (draft) => {
     await mkdir(join(draft, 'bin'));
     await mkdir(join(draft, 'lib'));
     await compile(bun, join(draft, 'bin/hutch-runtime'), signal);
     for (const [name, path] of libraries) await copyFile(path, join(draft, 'lib', name));
     await writeFile(join(draft, stampName), stamp);
     await chmod(draft, 0o755); // a temporary directory is private; this one is for every user of a sandbox
-    await rm(version, { recursive: true, force: true }); // half a version, of a build that was killed
-    await rename(draft, version);
-  } finally {
-    await rm(draft, { recursive: true, force: true });
-  }
-  await pointTo(version, outDir);
-  await removeOld(versions);
+  });
   return true;
-}
-
-/** A link can be renamed over another, so there is no moment without one. */
-async function pointTo(version: string, link: string): Promise<void> {
-  const draft = `${link}.${process.pid}`;
-  await symlink(relative(dirname(link), version), draft);
-  await rename(draft, link);
-}
-
-/** Homes that were started before the last few builds are rare, and a build is large. */
-const keptVersions = 3;
-
-async function removeOld(versions: string): Promise<void> {
-  const paths = (await readdir(versions)).map((name) => join(versions, name));
-  const aged = await Promise.all(paths.map(async (path) => ({ path, ms: (await stat(path)).mtimeMs })));
-  for (const { path } of aged.toSorted((a, b) => b.ms - a.ms).slice(keptVersions)) {
-    await rm(path, { recursive: true, force: true });
-  }
 }
 
 function bunProgram(): string {

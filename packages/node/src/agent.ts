@@ -43,6 +43,8 @@ export interface NodeAgentOptions {
   readonly limits?: Partial<DefaultLimits>;
   /** What pods ask for names; the machine's own public ones when absent. */
   readonly nameservers?: readonly string[];
+  /** Where else to look for the system tools, in the form of PATH. The usual directories come first. */
+  readonly path?: string | undefined;
   readonly clock: Clock;
   readonly log: Log;
   /** Called when a pod passes a stage of its start. */
@@ -77,7 +79,7 @@ export function createNodeAgent(options: NodeAgentOptions): NodeAgent {
     run: async (signal) => {
       const context = await openContext(options, timings);
       try {
-        const ledger = await readLedger(context.home);
+        const ledger = await readLedger(context.home, context.log);
         context.slots.keep(ledger.flatMap(({ slot }) => (slot === undefined ? [] : [slot])));
         await runTogether(signal, [
           (inner) => context.events.run(inner),
@@ -95,17 +97,18 @@ export function createNodeAgent(options: NodeAgentOptions): NodeAgent {
 
 async function openContext(options: NodeAgentOptions, timings: PodTimings): Promise<NodeContext> {
   const { client, nodeName, dataDir, imageDir, images, clock, log } = options;
-  const tools = requireTools();
+  const tools = requireTools(options.path);
   const home = homeLayout(dataDir);
   const directories = Object.values(images).flatMap((image) =>
     image.type === 'directory' ? [image.path] : [],
   );
-  const [network, idMapping, rootPath, resolvConf] = await Promise.all([
+  const [network, userNamespace, rootPath, resolvConf] = await Promise.all([
     openHome(home, dataDir, { tools, log }),
     probeUserNamespace(tools),
     chooseRootPath([dataDir, imageDir, ...directories, ...Object.values(tools)]),
     readFile('/etc/resolv.conf', 'utf8').catch(() => ''), // a machine without one has no name servers
   ]);
+  const idMapping = userNamespace.isUsable ? userNamespace.mapping : undefined;
   const uplinks = new Uplinks(network, { tools, log });
   await uplinks.refresh();
   return {
@@ -116,7 +119,7 @@ async function openContext(options: NodeAgentOptions, timings: PodTimings): Prom
     network,
     uplinks,
     slots: new Slots(),
-    runtime: new ConmonRuntime({ name: runtimeName, program: tools.runc, tools, home, rootPath, log }),
+    runtime: new ConmonRuntime({ name: runtimeName, program: tools.runc, tools, home, log }),
     rootPath,
     images: builtinImages({ images, imageDir, firstUid: firstUid({ idMapping }) }),
     limits: { ...defaultLimits, ...options.limits },
@@ -137,6 +140,9 @@ function machineAddress(): string {
   const addresses = all.flatMap(([, list]) => list ?? []);
   return addresses.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1';
 }
+
+/** How long a pod whose worker failed may stay without one. */
+const maxWorkerPauseMs = 30_000;
 
 /** Keeps one worker for each pod of this node. */
 class PodKeeper {
@@ -193,21 +199,38 @@ class PodKeeper {
       known.update(pod);
       return;
     }
-    const worker = new PodWorker(pod, this.#recorded.get(uid), this.#context);
-    this.#recorded.delete(uid);
+    this.#recorded.delete(uid); // its worker reads the ledger itself
+    const worker = new PodWorker(pod, this.#context);
     this.#workers.set(uid, worker);
-    this.#own(
-      worker.run(signal).finally(() => {
-        if (!signal.aborted) this.#workers.delete(uid);
-      }),
-      keyText(keyOf(pod)),
-    );
+    this.#own(this.#attend(uid, worker, signal), keyText(keyOf(pod)));
   }
 
-  /** A failure of one pod's worker is a bug; the node goes on with the others and says so. */
+  /**
+   * To the pod's end. A worker that fails is a bug, or a machine that is short of something; the others go on, and after a
+   * while another takes this pod over, from what the ledger and the API say. Until then the failed one goes on
+   * collecting what is said of the pod.
+   */
+  async #attend(uid: string, first: PodWorker, signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#context;
+    const backoff = new Backoff(100, maxWorkerPauseMs);
+    let worker = first;
+    while (!signal.aborted) {
+      try {
+        await worker.run(signal);
+        break;
+      } catch (err) {
+        log.error('pod worker failed', { pod: keyText(keyOf(worker.pod)), err });
+      }
+      await clock.sleep(backoff.nextMs(), signal).catch(() => {}); // cut short by the end of the agent only
+      worker = worker.successor();
+      this.#workers.set(uid, worker);
+    }
+    if (!signal.aborted) this.#workers.delete(uid);
+  }
+
   #own(work: Promise<void>, pod: string): void {
     const owned = work
-      .catch((err: unknown) => this.#context.log.error('pod worker failed', { pod, err }))
+      .catch((err: unknown) => this.#context.log.error('pod was not attended', { pod, err }))
       .finally(() => this.#running.delete(owned));
     this.#running.add(owned);
   }
@@ -222,7 +245,7 @@ class PodKeeper {
   async #removeOrphan(entry: LedgerEntry): Promise<void> {
     const { slots, log } = this.#context;
     const pod = `${entry.namespace}/${entry.name}`;
-    const failures = await removeRecordedPod(entry, this.#context);
+    const failures = await removeRecordedPod(entry, { ...this.#context, isIndexOurs: true });
     if (failures.length > 0) {
       log.warn('orphan not removed', { pod, failures }); // its address stays taken; the next start tries again
       return;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { basename, dirname } from 'node:path';
 import { test } from 'node:test';
 import { findProgram, runCommand } from './command.ts';
 
@@ -33,6 +34,21 @@ test('an aborted program is gone when the abort is reported', async () => {
 
 test('an input nobody reads is no failure', async () => {
   assert.equal(await runCommand(sh, ['-c', 'exit 0'], { input: 'x'.repeat(1_000_000) }), '');
+});
+
+test('a program is told nothing of where we were started from', async () => {
+  const text = await runCommand(sh, ['-c', 'env']);
+  const names = text.split('\n').map((entry) => entry.split('=')[0] ?? '');
+  const own = ['LC_ALL', 'PATH'];
+  const foreign = names.filter(
+    (name) => name !== '' && !own.includes(name) && !['PWD', '_', 'SHLVL', 'OLDPWD'].includes(name),
+  );
+  assert.deepEqual(foreign, []);
+});
+
+test('programs are found where the caller says, too', () => {
+  const path = `relative:${dirname(process.execPath)}`;
+  assert.ok(findProgram(basename(process.execPath), path));
 });
 
 test('programs are found in the usual places whatever PATH says', () => {

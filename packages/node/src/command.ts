@@ -13,6 +13,12 @@ export interface CommandOptions {
 const maxOutputBytes = 4 * 1024 * 1024;
 const defaultTimeoutMs = 30_000;
 
+// sbin is often missing from a plain user's PATH, and from a service's.
+const usualDirectories = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
+
+/** The same wherever we were started from; in English, since some failures are told apart by what a tool says. */
+export const commandEnvironment = { PATH: usualDirectories.join(':'), LC_ALL: 'C' } as const;
+
 /**
  * Runs a program to its end and returns its standard output. A non-zero exit is an `internal` fault that carries what
  * the program said. On abort or timeout it is killed; the promise settles only when it is gone, so that whoever
@@ -27,7 +33,7 @@ export async function runCommand(
   options.signal?.throwIfAborted();
   const timeout = AbortSignal.timeout(options.timeoutMs ?? defaultTimeoutMs);
   const signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout;
-  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], env: commandEnvironment });
   const onAbort = () => void child.kill('SIGKILL');
   signal.addEventListener('abort', onAbort, { once: true });
   const stdout = collect(child.stdout);
@@ -61,11 +67,8 @@ function collect(stream: NodeJS.ReadableStream): () => string {
   return () => Buffer.concat(chunks).toString('utf8');
 }
 
-// sbin is often missing from a plain user's PATH, and from a service's.
-const usualDirectories = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
-
-/** Where a program is, or undefined. */
-export function findProgram(name: string, path: string = process.env.PATH ?? ''): string | undefined {
+/** Where a program is, or undefined. `path` is for machines that keep theirs elsewhere, in the form of PATH. */
+export function findProgram(name: string, path = ''): string | undefined {
   for (const directory of [...usualDirectories, ...path.split(':').filter((part) => part.startsWith('/'))]) {
     const candidate = join(directory, name);
     if (isExecutableFile(candidate)) return candidate;
@@ -97,8 +100,8 @@ type ToolName = (typeof toolNames)[number];
 export type Tools = Readonly<Record<ToolName, string>>;
 
 /** All tools, or one `unavailable` fault that names every missing one. */
-export function requireTools(): Tools {
-  const found = toolNames.map((name) => [name, findProgram(name)] as const);
+export function requireTools(path?: string): Tools {
+  const found = toolNames.map((name) => [name, findProgram(name, path)] as const);
   const missing = found.filter(([, path]) => path === undefined).map(([name]) => name);
   if (missing.length > 0) {
     throw new Fault('unavailable', `find system tools: ${missing.join(', ')} not installed`);

@@ -28,7 +28,7 @@ describe('an agent that is killed', () => {
       const program = fileURLToPath(import.meta.resolve('./test-crash-agent.ts'));
       const args = [program, dataDir, join(root, 'images'), String(dieAfterMs)];
       await once(spawn(process.execPath, args, { stdio: 'ignore' }), 'exit');
-      const network = await readHomeRecord(homeLayout(dataDir));
+      const network = await readHomeRecord(homeLayout(dataDir), silentLog);
       assert.deepEqual((await sweepHome({ dataDir, log: silentLog })).failures, []);
       if (network) assert.deepEqual(await tracesOf(dataDir, network), []);
     });

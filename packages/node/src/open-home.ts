@@ -1,9 +1,9 @@
 /** Brings a home's directory and network into being, or finds those of an earlier run again. */
 import { mkdir } from 'node:fs/promises';
-import type { Log } from '@hutch/base';
+import { type Log, messageOf } from '@hutch/base';
 import { runCommand, type Tools } from './command.ts';
 import type { OciIdMapping } from './containers/oci.ts';
-import { readIfPresent, replaceFile } from './files.ts';
+import { readRecord, replaceFile } from './files.ts';
 import type { HomeLayout } from './home.ts';
 import { claimHomeNetwork, reclaimHomeNetwork } from './network/home-network.ts';
 import { type HomeNetworkPlan, homeNetworkPlan } from './network/plan.ts';
@@ -13,11 +13,9 @@ interface HomeRecord {
   readonly prefix: string;
 }
 
-export async function readHomeRecord(home: HomeLayout): Promise<HomeNetworkPlan | undefined> {
-  const text = await readIfPresent(home.homeFile);
-  if (text === undefined) return undefined;
-  const { index, prefix } = JSON.parse(text) as HomeRecord;
-  return homeNetworkPlan(index, prefix);
+export async function readHomeRecord(home: HomeLayout, log: Log): Promise<HomeNetworkPlan | undefined> {
+  const record = await readRecord<HomeRecord>(home.homeFile, log);
+  return record && homeNetworkPlan(record.index, record.prefix);
 }
 
 export async function openHome(
@@ -26,7 +24,7 @@ export async function openHome(
   deps: { readonly tools: Tools; readonly log: Log },
 ): Promise<HomeNetworkPlan> {
   await makeHomeDirectories(home);
-  const earlier = await readHomeRecord(home);
+  const earlier = await readHomeRecord(home, deps.log);
   if (earlier && (await reclaimHomeNetwork(earlier, dataDir, deps))) return earlier;
   const remember = ({ index, prefix }: HomeNetworkPlan) =>
     replaceFile(home.homeFile, JSON.stringify({ index, prefix } satisfies HomeRecord));
@@ -45,8 +43,12 @@ export async function makeHomeDirectories(home: HomeLayout): Promise<void> {
 /** Above everything that account tools give out, so that nobody on the machine is the root of a container. */
 const userNamespace: OciIdMapping = { containerID: 0, hostID: 1_900_000_000, size: 65_536 };
 
-/** Undefined where the kernel does not allow user namespaces, or not with a /proc of their own. */
-export async function probeUserNamespace(tools: Tools): Promise<OciIdMapping | undefined> {
+export type UserNamespaceProbe =
+  | { readonly isUsable: true; readonly mapping: OciIdMapping }
+  | { readonly isUsable: false; readonly problem: string };
+
+/** Not usable where the kernel does not allow user namespaces, or not with a /proc of their own. */
+export async function probeUserNamespace(tools: Tools): Promise<UserNamespaceProbe> {
   const args = [
     '--user',
     '--map-root-user',
@@ -60,8 +62,8 @@ export async function probeUserNamespace(tools: Tools): Promise<OciIdMapping | u
   ];
   try {
     await runCommand(tools.unshare, args, { timeoutMs: 5_000 });
-    return userNamespace;
-  } catch {
-    return undefined; // the reason is doctor's business; the answer here is just no
+    return { isUsable: true, mapping: userNamespace };
+  } catch (err) {
+    return { isUsable: false, problem: messageOf(err) };
   }
 }

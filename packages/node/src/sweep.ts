@@ -7,10 +7,9 @@ import { ConmonRuntime } from './containers/conmon-runtime.ts';
 import type { ContainerRuntime } from './containers/runtime.ts';
 import { namesIn } from './files.ts';
 import { type HomeLayout, homeLayout } from './home.ts';
-import { ownerOf, releaseHomeNetwork } from './network/home-network.ts';
+import { type Holding, holdHomeNetwork, releaseHomeNetwork } from './network/home-network.ts';
 import type { HomeNetworkPlan } from './network/plan.ts';
 import { removeLink } from './network/pod-network.ts';
-import { ownerComment } from './network/ruleset.ts';
 import { makeHomeDirectories, readHomeRecord } from './open-home.ts';
 import { type LedgerEntry, readLedger } from './pods/ledger.ts';
 import { placesOf, type RemovalContext, removeRecordedPod } from './pods/remove-pod.ts';
@@ -19,6 +18,8 @@ export interface SweepOptions {
   readonly dataDir: string;
   /** Time for containers to end by themselves after SIGTERM. Zero: they are killed at once. */
   readonly graceMs?: number;
+  /** Where else to look for the system tools, in the form of PATH. */
+  readonly path?: string | undefined;
   readonly log: Log;
 }
 
@@ -31,11 +32,12 @@ export interface SweepReport {
 
 /**
  * Idempotent. The home must not be running. Each step goes on after a failure of another; a home whose ledger is gone
- * but whose index is known still loses its links, control groups (with all processes in them) and rules.
+ * but whose index is known still loses its links, control groups (with all processes in them) and rules. After a reboot
+ * its index may be another home's: then only what the ledger leads to is removed, and nothing by name.
  */
 export async function sweepHome(options: SweepOptions): Promise<SweepReport> {
   const home = homeLayout(options.dataDir);
-  const network = await readHomeRecord(home);
+  const network = await readHomeRecord(home, options.log);
   if (!network) {
     await rm(home.root, { recursive: true, force: true }); // nothing was ever made outside of it
     return { removed: [], failures: [] };
@@ -57,41 +59,38 @@ class Sweep implements SweepReport {
     this.#home = home;
     this.#network = network;
     this.#options = options;
-    this.#tools = requireTools();
+    this.#tools = requireTools(options.path);
   }
 
   async run(graceMs: number): Promise<void> {
     await makeHomeDirectories(this.#home);
+    const holding = await this.#hold();
     const runtime = this.#openRuntime();
-    const context = { home: this.#home, network: this.#network, tools: this.#tools, runtime };
+    const isIndexOurs = holding === 'kept' || holding === 'taken';
+    const context = { home: this.#home, network: this.#network, isIndexOurs, tools: this.#tools, runtime };
     try {
-      const entries = await readLedger(this.#home);
+      const entries = await readLedger(this.#home, this.#options.log);
       if (graceMs > 0) await this.#askToEnd(entries, context, graceMs);
       await Promise.all(entries.map((entry) => this.#removePod(entry, context)));
     } finally {
       runtime.close();
     }
-    if (await this.#isOurs()) await this.#removeByName();
+    if (isIndexOurs) await this.#removeByName();
+    // while anything is left the index stays ours: the rules go on holding what may still run
+    if (isIndexOurs && this.failures.length === 0) await this.#release(holding);
     if (this.failures.length === 0) await rm(this.#home.root, { recursive: true, force: true });
   }
 
   #openRuntime(): ContainerRuntime {
     const { log } = this.#options;
     const { runc } = this.#tools;
-    return new ConmonRuntime({
-      name: 'runc',
-      program: runc,
-      tools: this.#tools,
-      home: this.#home,
-      rootPath: '/',
-      log,
-    });
+    return new ConmonRuntime({ name: 'runc', program: runc, tools: this.#tools, home: this.#home, log });
   }
 
-  async #step(what: string, work: () => Promise<void>): Promise<void> {
+  async #step(what: string, work: () => Promise<void>, wasThere = true): Promise<void> {
     try {
       await work();
-      this.removed.push(what);
+      if (wasThere) this.removed.push(what);
     } catch (err) {
       this.#fail(what, messageOf(err));
     }
@@ -122,19 +121,28 @@ class Sweep implements SweepReport {
     else this.#fail(`pod ${name}`, failures.join('; '));
   }
 
-  /** After a reboot another home may have our index; what bears its name is not ours then. */
-  async #isOurs(): Promise<boolean> {
-    const owner = await ownerOf(this.#network.index, this.#tools);
-    return owner === undefined || owner === ownerComment(this.#options.dataDir);
+  /** Undefined when it cannot be known: then nothing is removed by name, and the next sweep tries again. */
+  async #hold(): Promise<Holding | undefined> {
+    try {
+      return await holdHomeNetwork(this.#network, this.#options.dataDir, this.#tools);
+    } catch (err) {
+      this.#fail(`table ${this.#network.table}`, messageOf(err));
+      return undefined;
+    }
   }
 
   async #removeByName(): Promise<void> {
-    const { index, linkPrefix, table } = this.#network;
+    const { linkPrefix } = this.#network;
     const groups = new Set((await cgroupsBeginning(linkPrefix)).map((path) => path.split('/').at(-1) ?? ''));
     for (const group of groups) await this.#step(`control group ${group}`, () => removeCgroup(group));
     for (const link of (await namesIn('/sys/class/net')).filter((name) => name.startsWith(linkPrefix))) {
       await this.#step(`link ${link}`, () => removeLink(link, this.#tools));
     }
-    await this.#step(`table ${table}`, () => releaseHomeNetwork(index, this.#tools));
+  }
+
+  async #release(holding: Holding): Promise<void> {
+    const { index, table } = this.#network;
+    const wasThere = holding === 'kept'; // else we made it just now
+    await this.#step(`table ${table}`, () => releaseHomeNetwork(index, this.#tools), wasThere);
   }
 }

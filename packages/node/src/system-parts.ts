@@ -5,7 +5,7 @@ import { messageOf } from '@hutch/base';
 import { findProgram, requireTools, runCommand, toolNames } from './command.ts';
 import { cgroupVersion } from './containers/cgroups.ts';
 import { namesIn, readIfPresent } from './files.ts';
-import { probeUserNamespace } from './open-home.ts';
+import { probeUserNamespace, type UserNamespaceProbe } from './open-home.ts';
 
 export interface SystemPart {
   readonly name: string;
@@ -38,24 +38,25 @@ const packageTools: Readonly<Record<PackageTool, string>> = {
   apk: 'apk add',
 };
 
-export async function findSystemParts(): Promise<SystemPart[]> {
-  const tools = await Promise.all(toolNames.map(toolPart));
+/** `path`: where else to look for tools, in the form of PATH. */
+export async function findSystemParts(path?: string): Promise<SystemPart[]> {
+  const tools = await Promise.all(toolNames.map((name) => toolPart(name, path)));
   const rest = await Promise.all([
     kernelPart(),
     rootPart(),
     overlayPart(),
     cgroupPart(),
-    nftablesPart(),
+    nftablesPart(path),
     seccompPart(),
-    userNamespacePart(),
+    userNamespacePart(path),
   ]);
   return [...rest, ...tools];
 }
 
-async function toolPart(name: string): Promise<SystemPart> {
-  const program = findProgram(name);
+async function toolPart(name: string, path: string | undefined): Promise<SystemPart> {
+  const program = findProgram(name, path);
   if (program === undefined) {
-    const fix = installCommand(name);
+    const fix = installCommand(name, path);
     return { name, isFound: false, isRequired: true, detail: 'not installed', ...(fix ? { fix } : {}) };
   }
   const version = await versionOf(name, program);
@@ -80,8 +81,8 @@ async function versionOf(name: string, program: string): Promise<string | undefi
   }
 }
 
-function installCommand(name: string): string | undefined {
-  const tool = (Object.keys(packageTools) as PackageTool[]).find((candidate) => findProgram(candidate));
+function installCommand(name: string, path: string | undefined): string | undefined {
+  const tool = (Object.keys(packageTools) as PackageTool[]).find((candidate) => findProgram(candidate, path));
   const known = packages[name];
   const what = tool && (known?.[tool] ?? known?.all);
   return tool && what ? `${packageTools[tool]} ${what}` : undefined;
@@ -124,9 +125,9 @@ async function cgroupPart(): Promise<SystemPart> {
   };
 }
 
-async function nftablesPart(): Promise<SystemPart> {
+async function nftablesPart(path: string | undefined): Promise<SystemPart> {
   const base = { name: 'nftables', isRequired: true };
-  const nft = findProgram('nft');
+  const nft = findProgram('nft', path);
   if (nft === undefined) return { ...base, isFound: false, detail: 'not asked: nft is missing' };
   try {
     await runCommand(nft, ['list', 'tables'], { timeoutMs: 5_000 });
@@ -146,14 +147,21 @@ async function seccompPart(): Promise<SystemPart> {
   };
 }
 
-async function userNamespacePart(): Promise<SystemPart> {
-  const base = { name: 'user namespaces', isRequired: false };
-  const fix = 'sysctl -w user.max_user_namespaces=15000';
+async function userNamespacePart(path: string | undefined): Promise<SystemPart> {
+  const limit = await readIfPresent('/proc/sys/user/max_user_namespaces');
   try {
-    const isFound = (await probeUserNamespace(requireTools())) !== undefined;
-    if (isFound) return { ...base, isFound, detail: 'root inside a sandbox is nobody outside' };
-    return { ...base, isFound, detail: 'not allowed: root inside a sandbox is root outside', fix };
+    return userNamespaceRow(await probeUserNamespace(requireTools(path)), limit);
   } catch (err) {
-    return { ...base, isFound: false, detail: messageOf(err) }; // tools are missing; they have rows of their own
+    // tools are missing; they have rows of their own
+    return userNamespaceRow({ isUsable: false, problem: messageOf(err) }, undefined);
   }
+}
+
+/** Of the many reasons there can be, only a limit of none at all has a remedy we know. Pure. */
+export function userNamespaceRow(probe: UserNamespaceProbe, limit: string | undefined): SystemPart {
+  const base = { name: 'user namespaces', isRequired: false, isFound: probe.isUsable };
+  if (probe.isUsable) return { ...base, detail: 'root inside a sandbox is nobody outside' };
+  const detail = `root inside a sandbox is root outside: ${probe.problem}`;
+  const fix = limit?.trim() === '0' ? { fix: 'sysctl -w user.max_user_namespaces=15000' } : {};
+  return { ...base, detail, ...fix };
 }

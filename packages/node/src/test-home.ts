@@ -89,7 +89,7 @@ export class TestHome implements AsyncDisposable {
   }
 
   async network(): Promise<HomeNetworkPlan> {
-    const plan = await readHomeRecord(homeLayout(this.dataDir));
+    const plan = await readHomeRecord(homeLayout(this.dataDir), this.#log);
     if (!plan) throw new Error('the home has no network');
     return plan;
   }

@@ -419,6 +419,28 @@ describe('failures', () => {
     assert.equal((await send(router.url, { headers: to(sandbox.port) })).statusCode, 502);
   });
 
+  for (const [what, head] of [
+    ['a reason with control characters', 'HTTP/1.1 200 a\x01b\x7f\r\nContent-Length: 2\r\n\r\nok'],
+    ['a reason that is no text', 'HTTP/1.1 200 \xff\xfe\x01\r\nContent-Length: 2\r\n\r\nok'],
+    ['a header with control characters', 'HTTP/1.1 200 OK\r\nX-A: a\x01b\r\nContent-Length: 2\r\n\r\nok'],
+    ['a status beyond all statuses', 'HTTP/1.1 999 Odd\r\nContent-Length: 2\r\n\r\nok'],
+    [
+      'a framing header as trailer',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nTransfer-Encoding: chunked\r\n\r\n',
+    ],
+    ['no HTTP at all', '\x00\x01\x02\r\n\r\n'],
+  ] as const) {
+    test(`an answer with ${what} hurts nobody but its own client`, async () => {
+      await using sandbox = await startSandbox((request) => {
+        request.socket.end(Buffer.from(head, 'latin1'));
+      });
+      await using router = await startRouter();
+      await send(router.url, { headers: to(sandbox.port) }).catch(() => {}); // refused or passed, as it may be
+      const probe = await send(`${router.url}/healthz`, {});
+      assert.equal(probe.statusCode, 200);
+    });
+  }
+
   test('an answer that breaks off is broken off for the client too', async () => {
     await using sandbox = await startSandbox((_request, response) => {
       response.writeHead(200, { 'Content-Length': 10 });

@@ -42,7 +42,13 @@ export function reportFaults(log: Log, next: Handler): Handler {
       if (exchange.signal.aborted) return; // nobody is left to be told
       const refusal = err instanceof Refusal ? err : new Refusal(500, 'internal error', { cause: err });
       report(log, exchange, refusal);
-      refuse(exchange, refusal);
+      try {
+        refuse(exchange, refusal);
+      } catch (failure) {
+        // Whatever a sandbox made of this answer, it must not become anybody else's failure.
+        log.error('could not refuse', { err: failure });
+        exchange.response.destroy();
+      }
     }
   };
 }
@@ -67,6 +73,7 @@ function refuse({ request, response }: Exchange, refusal: Refusal): void {
     response.destroy(); // half an answer must not look like a whole one
     return;
   }
+  response.statusMessage = ''; // what an answer that failed half-way has left
   const headers: Record<string, string> = {};
   if (refusal.retryAfterSeconds !== undefined) headers['Retry-After'] = String(refusal.retryAfterSeconds);
   sendJson(response, refusal.status, { detail: refusal.message }, { headers, newLine: true });

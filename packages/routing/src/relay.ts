@@ -49,7 +49,7 @@ export class Relay implements Dispatcher.DispatchHandler {
     }
     response.sendDate = false; // the sandbox's own head, nothing added
     response.on('drain', () => controller.resume());
-    response.writeHead(status, statusText ?? '', headersForClient(raw));
+    response.writeHead(status, reasonPhrase(statusText), headersForClient(raw));
     // The head must not wait for a body that may come much later, but goes out with one that is here already.
     process.nextTick(() => response.flushHeaders());
   }
@@ -61,7 +61,11 @@ export class Relay implements Dispatcher.DispatchHandler {
   onResponseEnd(controller: Controller): void {
     const { response } = this.#exchange;
     const trailers = rawPairs(controller.rawTrailers);
-    if (trailers.length > 0 && response.chunkedEncoding) response.addTrailers(pairsOf(trailers));
+    if (trailers.length > 0 && response.chunkedEncoding) {
+      response.addTrailers(
+        pairsOf(headersForClient(trailers)).filter(([name]) => name.toLowerCase() !== 'content-length'),
+      );
+    }
     response.end();
     this.#settle(() => this.#resolve());
   }
@@ -100,6 +104,11 @@ export class Relay implements Dispatcher.DispatchHandler {
       if (hints.link.length > 0) response.writeEarlyHints(hints);
     }
   }
+}
+
+/** A sandbox may write anything there; what cannot be said in HTTP is left out, since nobody needs it. */
+function reasonPhrase(text = ''): string {
+  return /^[\t\x20-\x7e\x80-\xff]*$/.test(text) ? text : '';
 }
 
 /** Header lines as the client library keeps them: buffers or strings, name and value by turns. */

@@ -2,7 +2,7 @@
 import { isConditionTrue, type NewSandboxOptions, newSandbox } from '@hutch/api';
 import { ignoring } from '@hutch/base';
 import { Connection } from './connection.ts';
-import type { Http } from './http.ts';
+import { type Http, Refused } from './http.ts';
 import { type Limits, within } from './limits.ts';
 import { type Readiness, readinessOf, SandboxFailed } from './readiness.ts';
 import { Sandbox } from './sandbox.ts';
@@ -59,12 +59,22 @@ export class Sandboxes {
     const { namespace = this.#deps.namespace, generateName = 'sandbox-', ...rest } = options;
     const name = options.name ?? generateName + randomSuffix();
     const call = { ...limits, timeoutMs: limits.timeoutMs ?? defaultCreateMs };
-    const { api } = this.#deps;
     return await this.#untilReady(`${namespace}/${name}`, call, async (signal) => {
-      const created = await api.create(namespace, newSandbox({ ...rest, name, namespace }), signal);
+      const created = await this.#post({ ...rest, name, namespace }, options.name === undefined, signal);
       limits.onStage?.({ type: 'created', name });
       return { object: created, isOurs: true };
     });
+  }
+
+  /** When the answer is lost, it may have been made all the same; under a made-up name it can only be ours. */
+  async #post(options: NewSandboxOptions, isNameOurs: boolean, signal: AbortSignal): Promise<SandboxObject> {
+    const { namespace, name } = options;
+    try {
+      return await this.#deps.api.create(namespace, newSandbox(options), signal);
+    } catch (err) {
+      if (isNameOurs && !(err instanceof Refused)) await this.#cleanUp({ namespace, name });
+      throw err;
+    }
   }
 
   /** A sandbox that is there, as soon as it is ready. */
@@ -124,15 +134,14 @@ export class Sandboxes {
         },
       );
     } catch (err) {
-      if (ours) await this.#cleanUp(ours);
+      if (ours) await this.#cleanUp({ namespace: 'default', ...ours.metadata });
       throw err;
     }
   }
 
   /** Best effort: the failure that led here is what the caller must hear. */
-  async #cleanUp({ metadata: { namespace = 'default', name, uid } }: SandboxObject): Promise<void> {
-    const signal = AbortSignal.timeout(cleanUpMs);
-    await this.#deps.api.delete({ namespace, name, uid }, signal).catch(() => {});
+  async #cleanUp(sandbox: Parameters<SandboxApi['delete']>[0]): Promise<void> {
+    await this.#deps.api.delete(sandbox, AbortSignal.timeout(cleanUpMs)).catch(() => {});
   }
 
   async #call<T>(limits: Limits, doing: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {

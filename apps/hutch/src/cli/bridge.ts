@@ -10,10 +10,12 @@ import type { Writable } from 'node:stream';
 import { messageOf, pause } from '@hutch/base';
 import type { ProcessExited, TerminalSize } from '@hutch/runtime-protocol';
 import type { RunningCommand } from '@hutch/sdk';
-import type { Interrupts } from './interrupt.ts';
+import { Interrupted, type InterruptSignal, type Interrupts } from './interrupt.ts';
 
 /** How long an interrupted command may take to clean up before it is killed. */
 const interruptGraceMs = 5_000;
+/** How long a sandbox may take to tell that a killed command is gone, before we leave without its word. */
+const lastWordMs = 2_000;
 
 export interface Stdio {
   readonly stdin: NodeJS.ReadStream;
@@ -37,18 +39,24 @@ export async function bridge(command: RunningCommand, options: BridgeOptions): P
   const { stdio, interrupts } = options;
   const over = new AbortController();
   using _terminal = options.tty ? rawTerminal(command, stdio) : undefined;
-  interrupts.take(passOn(command, over.signal));
+  const { promise: givenUp, reject: giveUp } = Promise.withResolvers<never>();
+  givenUp.catch(() => {}); // mostly nobody has to
+  interrupts.take(passOn(command, over.signal, giveUp));
   const feeding = feed(command, stdio.stdin);
-  try {
+  const printed = async (): Promise<ProcessExited> => {
     for await (const { stream, data } of command.output) {
       if (options.sink) options.sink(stream, data);
       else await write(stdio[stream], data);
     }
     return await command.wait();
+  };
+  try {
+    return await Promise.race([printed(), givenUp]);
   } catch (err) {
     if ((err as NodeJS.ErrnoException).code !== 'EPIPE') throw err;
     // Our reader has gone (`hutch run -- yes | head`): the command ends as it would have on a pipe.
-    await command.signal('SIGPIPE');
+    await command.signal('SIGPIPE').catch(() => {}); // it may just have exited
+    await command[Symbol.asyncDispose](); // one that ignores the signal would write to nobody for ever
     return { signal: 'SIGPIPE' };
   } finally {
     interrupts.take(undefined);
@@ -72,20 +80,27 @@ async function feed(command: RunningCommand, stdin: NodeJS.ReadStream): Promise<
   }
 }
 
-/** The first signal goes to the command; a second one, or its grace running out, kills it. */
-function passOn(command: RunningCommand, over: AbortSignal): (signal: string) => void {
+/**
+ * The first signal goes to the command; a second one, or its grace running out, kills it. A sandbox that does not
+ * even answer to that (its processes may have used up everything) is left behind.
+ */
+function passOn(
+  command: RunningCommand,
+  over: AbortSignal,
+  giveUp: (err: Interrupted) => void,
+): (signal: InterruptSignal) => void {
   let asked = false;
-  const send = (signal: string) => command.signal(signal).catch(() => {}); // it may just have exited
+  const send = (signal: string) => void command.signal(signal).catch(() => {}); // it may just have exited
+  const later = (ms: number, act: () => void) => void pause(ms, over).then(act, () => {});
+  const kill = (signal: InterruptSignal) => {
+    send('SIGKILL');
+    later(lastWordMs, () => giveUp(new Interrupted(signal)));
+  };
   return (signal) => {
-    const first = !asked;
+    if (asked) return kill(signal);
     asked = true;
-    void send(first ? signal : 'SIGKILL');
-    if (first) {
-      pause(interruptGraceMs, over).then(
-        () => send('SIGKILL'),
-        () => {},
-      );
-    }
+    send(signal);
+    later(interruptGraceMs, () => kill(signal));
   };
 }
 

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { findSystemParts, type SystemPart } from '@hutch/node';
 import type { DataDir } from '../home/data-dir.ts';
 import { readEndpoint } from '../home/endpoint.ts';
-import { sweepRuns } from '../home/run-home.ts';
+import { sweepRuns } from '../home/sweep-runs.ts';
 import { failureExitCode } from './exit-codes.ts';
 import { formatTable } from './table.ts';
 import type { OutputFormat } from './values.ts';

@@ -5,7 +5,7 @@ import { type Stdio, tameBrokenPipes } from './bridge.ts';
 import { connect } from './connect.ts';
 import { exitCodeOf, signalExitCode } from './exit-codes.ts';
 import { Interrupted, Interrupts } from './interrupt.ts';
-import { type ExecOptions, execIn } from './run.ts';
+import { type ExecOptions, execIn, requireTerminal } from './run.ts';
 import { Timings } from './timings.ts';
 
 /** A sandbox that a restarted home is just taking over is ready again within moments. */
@@ -15,6 +15,7 @@ export async function exec(
   options: ExecOptions & { readonly name: string; readonly dataDir: DataDir },
   stdio: Stdio,
 ): Promise<number> {
+  requireTerminal(options, stdio);
   tameBrokenPipes(stdio);
   using interrupts = new Interrupts();
   try {

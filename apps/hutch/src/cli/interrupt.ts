@@ -42,11 +42,6 @@ export class Interrupts implements Disposable {
     this.#taker = taker;
   }
 
-  /** Ends the command as if the signal had not been taken. */
-  abort(name: InterruptSignal): void {
-    this.#controller.abort(new Interrupted(name));
-  }
-
   [Symbol.dispose](): void {
     for (const [name, handler] of this.#handlers) process.off(name, handler);
   }

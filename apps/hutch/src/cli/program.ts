@@ -80,9 +80,8 @@ function machineFailure(err: unknown): string | undefined {
     if (code === 'ENOSPC' || errcode === sqliteFull) {
       return 'no space left on the disk of the data directory: free some, or name another one with --data-dir';
     }
-    if (code === 'EROFS' || code === 'EACCES') {
-      return 'the data directory cannot be written: name another one with --data-dir';
-    }
+    if (code === 'EROFS') return 'the data directory cannot be written: name another one with --data-dir';
+    if (code === 'EACCES' || code === 'EPERM') return 'permission denied: run it as root';
     if (code === 'EMFILE' || code === 'ENFILE') return 'too many open files: raise the limit (ulimit -n)';
   }
   return undefined;
@@ -111,6 +110,7 @@ function describe(env: NodeJS.ProcessEnv, finish: (exitCode: number) => void): C
     workdir: flags.workdir,
     timeoutMs: flags.timeout === undefined ? undefined : parseDurationMs('--timeout', flags.timeout),
     tty: flags.tty,
+    term: env.TERM,
     dataDir: dataDirAt(flags.dataDir),
   });
 
@@ -168,6 +168,7 @@ Examples:
         timings: flags.timings,
         verbose: flags.verbose,
         output: parseOutput(flags.output),
+        ownEnv: env,
       };
       const { run } = await import('./run.ts');
       finish(await run(options, process));
@@ -192,14 +193,17 @@ Examples:
     .command('up')
     .description('run a home on this machine until it is stopped')
     .option('-d, --detach', 'return when it is up and leave it running', false)
+    .option('--verbose', 'log every step', false)
     .option('--port <number>', 'port of the router (default: 8080, or a free one)')
     .option('--api-port <number>', 'port of the API server (default: 6443, or a free one)')
     .addOption(dataDir())
     .addHelpText('after', '\nExamples:\n  hutch up\n  hutch up -d && export KUBECONFIG=$(hutch kubeconfig)')
-    .action(async (flags: CommonFlags & { detach: boolean; port?: string; apiPort?: string }) => {
-      const { up } = await import('./up.ts');
-      finish(await up(dataDirAt(flags.dataDir), flags));
-    });
+    .action(
+      async (flags: CommonFlags & { detach: boolean; verbose: boolean; port?: string; apiPort?: string }) => {
+        const { up } = await import('./up.ts');
+        finish(await up(dataDirAt(flags.dataDir), { ...flags, env }));
+      },
+    );
 
   program
     .command('down')

@@ -6,7 +6,7 @@
  */
 import { Fault, isFault, messageOf } from '@hutch/base';
 import type { ProcessExited } from '@hutch/runtime-protocol';
-import { CommandNotStarted, Hutch, type Sandbox } from '@hutch/sdk';
+import { CommandNotStarted, Hutch, type Sandbox, type Stage } from '@hutch/sdk';
 import type { DataDir } from '../home/data-dir.ts';
 import { startDetached } from '../home/detached.ts';
 import { readEndpoint } from '../home/endpoint.ts';
@@ -28,32 +28,35 @@ export interface RunOptions {
   readonly memory?: string | undefined;
   readonly timeoutMs?: number | undefined;
   readonly tty: boolean;
+  readonly term?: string | undefined;
   readonly timings: boolean;
   readonly output: OutputFormat;
   readonly dataDir: DataDir;
   readonly verbose: boolean;
+  /** What a home that is started for this run inherits. */
+  readonly ownEnv: NodeJS.ProcessEnv;
 }
 
 /** What `-o json` keeps of each stream; more than this is what files are for. */
 const capturedBytes = 16 << 20;
 
 export async function run(options: RunOptions, stdio: Stdio): Promise<number> {
-  if (options.tty && !(stdio.stdin.isTTY && stdio.stdout.isTTY)) {
-    throw new UsageFault('--tty needs a terminal: leave it out when input or output is a pipe or a file');
-  }
+  requireTerminal(options, stdio);
   tameBrokenPipes(stdio);
   using interrupts = new Interrupts();
   const timings = new Timings();
   timings.mark('load program');
   try {
-    await using home = await openHome(options, stdio, interrupts.signal);
+    const podMoments: Record<string, number> = {};
+    await using home = await openHome(options, stdio, interrupts.signal, podMoments);
     timings.mark(home.isOwn ? 'start home' : 'find home');
     const hutch = new Hutch({ url: home.url, token: home.token, fetch: httpFetch });
-    const running = runIn(hutch, options, stdio, interrupts, timings);
+    const running = runIn(hutch, options, stdio, interrupts, { timings, podMoments });
     running.catch(() => {}); // when the home fails first, that is what is told
     const result = await Promise.race([running, home.failed]);
     if (home.isOwn) {
-      await home[Symbol.asyncDispose]();
+      // The command has ended, and how it did is what counts: what cannot be cleared away now is only told.
+      await stopHome(home, stdio);
       timings.mark('stop home');
     }
     report(result, options, stdio, timings);
@@ -62,6 +65,11 @@ export async function run(options: RunOptions, stdio: Stdio): Promise<number> {
     if (err instanceof Interrupted) return signalExitCode(err.interruptedBy);
     throw err;
   }
+}
+
+export function requireTerminal({ tty }: Pick<ExecOptions, 'tty'>, { stdin, stdout }: Stdio): void {
+  if (!tty || (stdin.isTTY && stdout.isTTY)) return;
+  throw new UsageFault('--tty needs a terminal: leave it out when input or output is a pipe or a file');
 }
 
 interface OpenHome extends AsyncDisposable {
@@ -73,12 +81,17 @@ interface OpenHome extends AsyncDisposable {
   readonly failed: Promise<never>;
 }
 
-async function openHome(options: RunOptions, stdio: Stdio, signal: AbortSignal): Promise<OpenHome> {
+async function openHome(
+  options: RunOptions,
+  stdio: Stdio,
+  signal: AbortSignal,
+  podMoments: Record<string, number>,
+): Promise<OpenHome> {
   const { dataDir } = options;
   let running = readEndpoint(dataDir);
   if (!running && options.keep) {
     stdio.stderr.write('hutch: no home is running; starting one with `hutch up -d` to keep the sandbox in\n');
-    await startDetached(dataDir, { signal });
+    await startDetached(dataDir, { signal, env: options.ownEnv });
     running = readEndpoint(dataDir);
   }
   if (running) {
@@ -96,6 +109,9 @@ async function openHome(options: RunOptions, stdio: Stdio, signal: AbortSignal):
     signal,
     say: (text) => stdio.stderr.write(`hutch: ${text}\n`),
     verbose: options.verbose,
+    onPodStage: ({ times }, stage) => {
+      podMoments[`pod ${stage}`] = times[stage] ?? 0;
+    },
   });
   return {
     url: home.router,
@@ -114,12 +130,18 @@ interface Result {
   readonly stderr?: string | undefined;
 }
 
+/** How long things take, and what our own node says of the pod. */
+interface Clocks {
+  readonly timings: Timings;
+  readonly podMoments: Readonly<Record<string, number>>;
+}
+
 async function runIn(
   hutch: Hutch,
   options: RunOptions,
   stdio: Stdio,
   interrupts: Interrupts,
-  timings: Timings,
+  { timings, podMoments }: Clocks,
 ): Promise<Result> {
   const { signal } = interrupts;
   const sandbox = await hutch.sandboxes.create(
@@ -129,9 +151,10 @@ async function runIn(
       image: options.image,
       resources: { cpu: options.cpu, memory: options.memory },
     },
-    { signal },
+    { signal, onStage: stageTeller(stdio, timings) },
   );
   timings.mark('sandbox ready');
+  timings.parts(podMoments);
   try {
     return await runCommand(sandbox, options, stdio, interrupts, timings);
   } finally {
@@ -140,6 +163,28 @@ async function runIn(
       timings.mark('remove sandbox');
     }
   }
+}
+
+async function stopHome(home: AsyncDisposable, stdio: Stdio): Promise<void> {
+  try {
+    await home[Symbol.asyncDispose]();
+  } catch (err) {
+    warn(stdio, `while clearing up: ${messageOf(err)}`);
+  }
+}
+
+/** A person at a terminal is told what a sandbox waits for; a program is told by how it ends. */
+function stageTeller(stdio: Stdio, timings: Timings): (stage: Stage) => void {
+  const quietUntil = performance.now() + 1_000;
+  return (stage) => {
+    if (stage.type === 'created') timings.mark('sandbox accepted');
+    const isSlow = stage.type === 'waiting' && performance.now() > quietUntil;
+    if (isSlow && stdio.stderr.isTTY) warn(stdio, `waiting for the sandbox: ${stage.message}`);
+  };
+}
+
+function warn(stdio: Stdio, text: string): void {
+  stdio.stderr.write(`hutch: ${text}\n`);
 }
 
 async function runCommand(
@@ -167,6 +212,8 @@ export interface ExecOptions {
   readonly workdir?: string | undefined;
   readonly timeoutMs?: number | undefined;
   readonly tty: boolean;
+  /** What kind of terminal it is. */
+  readonly term?: string | undefined;
   readonly sink?: ((stream: 'stdout' | 'stderr', data: Uint8Array) => void) | undefined;
 }
 
@@ -195,7 +242,7 @@ async function startCommand(sandbox: Sandbox, options: ExecOptions, stdio: Stdio
     return await sandbox.commands.start(options.command, {
       stdin: true,
       // A program on a terminal asks what kind it is.
-      env: { ...(options.tty ? { TERM: process.env.TERM ?? 'xterm' } : {}), ...options.env },
+      env: { ...(options.tty ? { TERM: options.term ?? 'xterm' } : {}), ...options.env },
       cwd: options.workdir,
       timeoutMs: options.timeoutMs,
       terminal: options.tty ? terminalSize(stdio) : undefined,

@@ -2,6 +2,8 @@
 export interface Stage {
   readonly name: string;
   readonly ms: number;
+  /** A part of the stage before it, told apart and not counted again. */
+  readonly isPart?: boolean;
 }
 
 export class Timings {
@@ -22,6 +24,15 @@ export class Timings {
     this.#lastAt = now;
   }
 
+  /** Tells parts of the last stage from the moments at which each was over, counted from the first of them. */
+  parts(moments: Readonly<Record<string, number>>): void {
+    let before = 0;
+    for (const [name, ms] of Object.entries(moments)) {
+      if (ms > before) this.#stages.push({ name, ms: ms - before, isPart: true });
+      before = ms;
+    }
+  }
+
   get stages(): readonly Stage[] {
     return this.#stages;
   }
@@ -31,7 +42,8 @@ export class Timings {
   }
 
   toString(): string {
-    const rows = [...this.#stages, { name: 'total', ms: this.totalMs }];
+    const all: readonly Stage[] = [...this.#stages, { name: 'total', ms: this.totalMs }];
+    const rows = all.map(({ name, ms, isPart }) => ({ name: isPart ? `  ${name}` : name, ms }));
     const width = Math.max(...rows.map(({ name }) => name.length));
     return rows.map(({ name, ms }) => `${name.padEnd(width)}  ${ms.toFixed(1).padStart(8)} ms\n`).join('');
   }

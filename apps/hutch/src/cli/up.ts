@@ -2,34 +2,35 @@
 import { closeSync, writeSync } from 'node:fs';
 import { aborted, Fault, jsonLog } from '@hutch/base';
 import { type DataDir, makeDataDir } from '../home/data-dir.ts';
-import { startDetached } from '../home/detached.ts';
+import { readyFdVariable, startDetached } from '../home/detached.ts';
 import { readEndpoint } from '../home/endpoint.ts';
 import { lockOwner } from '../home/lock.ts';
+import { LogFile } from '../home/log-file.ts';
 import { Interrupts } from './interrupt.ts';
 import { UsageFault } from './values.ts';
 
 export interface UpFlags {
   readonly detach: boolean;
+  readonly verbose: boolean;
   readonly port?: string;
   readonly apiPort?: string;
+  readonly env: NodeJS.ProcessEnv;
 }
 
 export async function up(dataDir: DataDir, flags: UpFlags): Promise<number> {
   using interrupts = new Interrupts();
   if (flags.detach) {
     if (readEndpoint(dataDir)) throw inUse(dataDir);
-    await startDetached(dataDir, { signal: interrupts.signal, args: portArgs(flags) });
+    await startDetached(dataDir, { signal: interrupts.signal, args: portArgs(flags), env: flags.env });
     say(`a home is up; its router: ${readEndpoint(dataDir)?.router}, its log: ${dataDir.logFile}`);
     return 0;
   }
   const { startLastingHome } = await import('../home/lasting-home.ts');
   makeDataDir(dataDir);
-  // The log of a detached home is a file: a disk that is full for it must not end the home.
-  process.stderr.on('error', () => {});
-  const log = jsonLog(
-    (line) => process.stderr.write(line),
-    process.env.HUTCH_LOG === 'debug' ? 'debug' : 'info',
-  );
+  const readyFd = flags.env[readyFdVariable];
+  const write =
+    readyFd === undefined ? (line: string) => process.stderr.write(line) : new LogFile(dataDir.logFile).write;
+  const log = jsonLog(write, flags.verbose ? 'debug' : 'info');
   await using home = await startLastingHome({
     dataDir,
     log,
@@ -40,7 +41,7 @@ export async function up(dataDir: DataDir, flags: UpFlags): Promise<number> {
   });
   if (!home) throw inUse(dataDir);
   say(`up: router ${home.router}, API ${home.api}, kubeconfig ${dataDir.kubeconfigFile}`);
-  tellStarter();
+  tellStarter(readyFd);
   await Promise.race([aborted(interrupts.signal), home.failed]);
   say('stopping');
   return 0;
@@ -74,8 +75,7 @@ function portArgs(flags: UpFlags): string[] {
 }
 
 /** Whoever started us detached waits on this descriptor for one byte. */
-function tellStarter(): void {
-  const fd = process.env.HUTCH_READY_FD;
+function tellStarter(fd: string | undefined): void {
   if (fd === undefined) return;
   writeSync(Number(fd), '.');
   closeSync(Number(fd));

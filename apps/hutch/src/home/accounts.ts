@@ -4,6 +4,7 @@
  */
 import type { Rule } from '@hutch/apiserver';
 import type { User } from '@hutch/kube-meta';
+import { keysSecret } from '@hutch/routing';
 
 const part = (name: string): User => ({ name: `system:hutch:${name}`, groups: ['system:authenticated'] });
 
@@ -52,7 +53,15 @@ export const rules: Readonly<Record<string, readonly Rule[]>> = {
   ],
   [accounts.router.name]: [
     { apiGroups: [agents], resources: ['sandboxes'], verbs: read },
-    { apiGroups: [''], resources: ['secrets'], verbs: [...read, 'create', 'update', 'patch'] },
+    // A request to create names nothing yet, so only its namespace can confine it.
+    { apiGroups: [''], resources: ['secrets'], verbs: ['create'], namespaces: [keysSecret.namespace] },
+    {
+      apiGroups: [''],
+      resources: ['secrets'],
+      verbs: ['get', 'update'],
+      namespaces: [keysSecret.namespace],
+      resourceNames: [keysSecret.name],
+    },
     { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
     { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
   ],

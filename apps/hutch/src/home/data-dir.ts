@@ -1,7 +1,8 @@
 /** Everything Hutch keeps on a machine lives under one directory. This file is its map. */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { Fault } from '@hutch/base';
 
 export interface DataDir {
   readonly root: string;
@@ -13,7 +14,6 @@ export interface DataDir {
   readonly kubeconfigFile: string;
   readonly storeFile: string;
   readonly certificatesDir: string;
-  readonly nodeDir: string;
   /** Shared by every home under this root. */
   readonly imagesDir: string;
   /** One directory for each `hutch run` that brought its own home. */
@@ -37,14 +37,22 @@ export function dataDirAt(root: string, imagesDir = join(resolve(root), 'images'
     kubeconfigFile: at('kubeconfig'),
     storeFile: at('store.db'),
     certificatesDir: at('certificates'),
-    nodeDir: at('node'),
     imagesDir,
     runsDir: at('runs'),
     logFile: at('hutch.log'),
   };
 }
 
-/** Sandboxes must be able to pass through to their mounts, but nobody else may look inside. */
+/**
+ * Makes the directory if it is missing, and refuses one that another user could have put things into: what lies
+ * here is read and run by root.
+ */
 export function makeDataDir({ root }: DataDir): void {
-  mkdirSync(root, { recursive: true, mode: 0o711 });
+  mkdirSync(root, { recursive: true, mode: 0o700 });
+  const { uid, mode } = statSync(root);
+  if (uid === process.getuid?.() && (mode & 0o022) === 0) return;
+  throw new Fault(
+    'forbidden',
+    `data directory ${root} must belong to you and be writable by nobody else; name another one with --data-dir`,
+  );
 }

@@ -13,7 +13,7 @@ import {
   httpHandler,
   rulesAuthorizer,
 } from '@hutch/apiserver';
-import { ignoring, isFault, type Log, runTogether, systemClock } from '@hutch/base';
+import { ignoring, type Log, runTogether, systemClock } from '@hutch/base';
 import { createInformer } from '@hutch/controller';
 import { runHomeControllers } from '@hutch/home-controllers';
 import { createKubeClient, inProcess, type KubeClient } from '@hutch/kube-client';
@@ -35,6 +35,7 @@ import {
   type PodTiming,
   requireTools,
   type Stage,
+  type SweepReport,
   sweepHome,
 } from '@hutch/node';
 import { runSandboxController } from '@hutch/reconcilers';
@@ -51,6 +52,7 @@ import {
 import type { Storage } from '@hutch/storage';
 import { accounts, rules } from './accounts.ts';
 import type { DataDir } from './data-dir.ts';
+import { listen, type Port } from './listen.ts';
 import { runtimeDirectory } from './runtime-directory.ts';
 
 export interface HomeOptions {
@@ -58,10 +60,8 @@ export interface HomeOptions {
   readonly storage: Storage;
   /** Opens everything. */
   readonly adminToken: string;
-  /** The first one is tried; a free one is taken when it is not free. Undefined: any free one. */
-  readonly routerPort?: number | undefined;
-  /** A taken port is then a failure. */
-  readonly isPortFixed?: boolean;
+  /** Any free one when absent. */
+  readonly routerPort?: Port | undefined;
   readonly log: Log;
   readonly onPodStage?: ((timing: PodTiming, stage: Stage) => void) | undefined;
 }
@@ -72,7 +72,7 @@ export interface Home {
   /** Settles only when a part has failed: it rejects with why. */
   readonly failed: Promise<never>;
   /** Stops the parts and removes every container, link, rule and mount. What is stored stays. */
-  drain(): Promise<void>;
+  drain(): Promise<SweepReport>;
 }
 
 const nodeName = 'hutch';
@@ -153,7 +153,9 @@ export async function startHome(options: HomeOptions): Promise<Home> {
 
   let listener: RouterServer;
   try {
-    listener = await listen(options, (port) => serveRouter(router, { host: '127.0.0.1', port }));
+    const anyPort: Port = { number: 0, isFixed: false };
+    const serve = (port: number) => serveRouter(router, { host: '127.0.0.1', port });
+    listener = await listen(options.routerPort ?? anyPort, serve);
     await Promise.race([sandboxCopy.synced, running]);
   } catch (err) {
     stop.abort();
@@ -170,7 +172,7 @@ export async function startHome(options: HomeOptions): Promise<Home> {
       await upstreams.close();
       stop.abort();
       await running.catch(() => {});
-      await sweepHome({ dataDir: dataDir.root, log });
+      return await sweepHome({ dataDir: dataDir.root, log });
     },
   };
 }
@@ -196,17 +198,4 @@ async function ensureCrd(client: KubeClient, crd: (typeof crds)[number]): Promis
   const created = await ignoring('already-exists', client.create(customResourceDefinitions, crd));
   if (!created)
     await client.patch(customResourceDefinitions, { name: crd.metadata.name }, { spec: crd.spec });
-}
-
-/** The port people know, or any free one: a second home on a machine must not fail for it. */
-async function listen<T>(
-  { routerPort, isPortFixed = false }: HomeOptions,
-  open: (port: number) => Promise<T>,
-): Promise<T> {
-  try {
-    return await open(routerPort ?? 0);
-  } catch (err) {
-    if (isPortFixed || routerPort === undefined || !isFault(err, 'already-exists')) throw err;
-    return await open(0);
-  }
 }

@@ -4,17 +4,18 @@
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { ensureCertificates, type HttpDoor, serveHttps } from '@hutch/apiserver';
+import { ensureCertificates, serveHttps } from '@hutch/apiserver';
 import { type Log, systemClock } from '@hutch/base';
 import { openSqliteStorage } from '@hutch/storage';
 import type { DataDir } from './data-dir.ts';
 import { removeEndpoint, writeEndpoint, writePrivateFile } from './endpoint.ts';
 import { startHome } from './home.ts';
 import { kubeconfigText } from './kubeconfig.ts';
+import { listen, type Port } from './listen.ts';
 import { HomeLock } from './lock.ts';
 import { ownIdentity } from './process-identity.ts';
 import { explainFailure, requireRoot } from './require-machine.ts';
-import { sweepRuns } from './run-home.ts';
+import { sweepRuns } from './sweep-runs.ts';
 
 export interface LastingHomeOptions {
   readonly dataDir: DataDir;
@@ -47,20 +48,16 @@ export async function startLastingHome(options: LastingHomeOptions): Promise<Las
     await sweepRuns(dataDir, options.say);
     const storage = opened.use(openSqliteStorage(dataDir.storeFile));
     const adminToken = readOrMakeToken(dataDir);
-    const [home, certificates] = await Promise.all([
-      startHome({
-        dataDir,
-        storage,
-        adminToken,
-        routerPort: options.routerPort ?? defaultRouterPort,
-        isPortFixed: options.routerPort !== undefined,
-        log,
-      }),
-      ensureCertificates(dataDir.certificatesDir, { clock: systemClock }),
-    ]);
-    opened.defer(() => home.drain());
+    const certificates = await ensureCertificates(dataDir.certificatesDir, { clock: systemClock });
+    const routerPort = portOf(options.routerPort, defaultRouterPort);
+    const home = await startHome({ dataDir, storage, adminToken, routerPort, log });
+    opened.defer(async () => {
+      for (const failure of (await home.drain()).failures)
+        options.say(`could not remove all of it: ${failure}`);
+    });
+    options.signal.throwIfAborted();
     const serve = (port: number) => serveHttps(home.server, { ...certificates, port });
-    const door = opened.use(await listenApi(options.apiPort, serve));
+    const door = opened.use(await listen(portOf(options.apiPort, defaultApiPort), serve));
     writePrivateFile(
       dataDir.kubeconfigFile,
       kubeconfigText({ server: door.url, caPem: certificates.ca, token: adminToken }),
@@ -90,14 +87,6 @@ function readOrMakeToken({ tokenFile }: DataDir): string {
   }
 }
 
-async function listenApi(
-  asked: number | undefined,
-  serve: (port: number) => Promise<HttpDoor>,
-): Promise<HttpDoor> {
-  try {
-    return await serve(asked ?? defaultApiPort);
-  } catch (err) {
-    if (asked !== undefined || (err as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw err;
-    return await serve(0);
-  }
+function portOf(asked: number | undefined, usual: number): Port {
+  return { number: asked ?? usual, isFixed: asked !== undefined };
 }

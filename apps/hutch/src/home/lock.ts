@@ -5,7 +5,7 @@
  * forgotten by a process that was killed, and two takers can never both have it. The owner's pid stands
  * beside it only for people to read.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
 const busy = 5;
@@ -19,6 +19,7 @@ export class HomeLock implements Disposable {
 
   /** Undefined when another living process has it. */
   static tryAcquire(file: string): HomeLock | undefined {
+    closeSync(openSync(file, 'a', 0o600)); // SQLite would let others read it, and a reader's lock is a lock
     const database = new DatabaseSync(file, { timeout: 0 });
     try {
       database.exec('BEGIN EXCLUSIVE');

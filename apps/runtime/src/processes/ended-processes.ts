@@ -9,6 +9,8 @@ export interface EndedLimits {
 
 interface Entry {
   readonly managed: ManagedProcess;
+  /** As counted when it ended: a late acknowledgement lets it hold less. */
+  readonly bytes: number;
   readonly endedAt: number;
 }
 
@@ -28,15 +30,16 @@ export class EndedProcesses {
   }
 
   add(managed: ManagedProcess): void {
-    this.#entries.set(managed.id, { managed, endedAt: performance.now() });
-    this.#bytes += managed.heldBytes;
+    const bytes = managed.heldBytes;
+    this.#entries.set(managed.id, { managed, bytes, endedAt: performance.now() });
+    this.#bytes += bytes;
     this.#evict();
   }
 
   /** One timer for the oldest: a timer each would hold on to what was evicted long before. */
   #evict(): void {
     clearTimeout(this.#timer);
-    for (const [id, { managed, endedAt }] of this.#entries) {
+    for (const [id, { bytes, endedAt }] of this.#entries) {
       const leftMs = endedAt + this.#limits.keepEndedMs - performance.now();
       const isWithin =
         this.#entries.size <= this.#limits.maxEnded && this.#bytes <= this.#limits.maxEndedBytes;
@@ -45,7 +48,7 @@ export class EndedProcesses {
         return;
       }
       this.#entries.delete(id);
-      this.#bytes -= managed.heldBytes;
+      this.#bytes -= bytes;
     }
   }
 }

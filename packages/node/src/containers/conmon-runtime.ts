@@ -13,8 +13,8 @@ import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Fault, isFault, type Log, messageOf, pause, raceAbort } from '@hutch/base';
-import { runCommand, type Tools } from '../command.ts';
-import { isErrno, namesIn, readIfPresent, replaceFile } from '../files.ts';
+import { commandEnvironment, runCommand, type Tools } from '../command.ts';
+import { isErrno, namesIn, readIfPresent, readRecord, replaceFile } from '../files.ts';
 import type { HomeLayout } from '../home.ts';
 import { isInCgroup, removeCgroup } from './cgroups.ts';
 import { rootParts } from './root.ts';
@@ -70,8 +70,6 @@ export interface ConmonRuntimeOptions {
   readonly program: string;
   readonly tools: Tools;
   readonly home: HomeLayout;
-  /** See `chooseRootPath`. */
-  readonly rootPath: string;
   readonly log: Log;
 }
 
@@ -115,9 +113,9 @@ export class ConmonRuntime implements ContainerRuntime {
   }
 
   async #launch(plan: ContainerPlan): Promise<string> {
-    const { tools, rootPath } = this.#options;
+    const { tools } = this.#options;
     writeFileSync(join(plan.directory, files.config), JSON.stringify(plan.spec));
-    const script = [plan.directory, tools.mount, tools.nsenter, rootPath, plan.netns];
+    const script = [plan.directory, tools.mount, tools.nsenter, plan.rootPath, plan.netns];
     const command = [tools.conmon, ...this.#conmonArgs(plan)];
     const args = [
       '--mount',
@@ -135,7 +133,7 @@ export class ConmonRuntime implements ContainerRuntime {
       const child = spawn(tools.unshare, args, {
         detached: true, // a session of its own: a signal to our terminal must not reach containers
         stdio: ['ignore', 'ignore', launchLog, 'pipe'],
-        env: { PATH: process.env.PATH ?? '/usr/sbin:/usr/bin:/sbin:/bin', _OCI_SYNCPIPE: '3' },
+        env: { ...commandEnvironment, _OCI_SYNCPIPE: '3' },
       });
       await new Promise<void>((resolve, reject) => {
         child.once('spawn', resolve);
@@ -187,9 +185,9 @@ export class ConmonRuntime implements ContainerRuntime {
   }
 
   async look(place: ContainerPlace): Promise<Sight> {
-    const startedAt = await readIfPresent(join(place.directory, files.started));
-    const recorded = await readIfPresent(join(place.directory, files.exit));
-    if (recorded !== undefined) return { type: 'exited', exit: JSON.parse(recorded) as Exit };
+    const startedAt = await startOf(place);
+    const recorded = await readRecord<Exit>(join(place.directory, files.exit), this.#options.log);
+    if (recorded) return { type: 'exited', exit: recorded };
     if (startedAt === undefined) return { type: 'absent' };
     const exit = await this.#reportedExit(place, startedAt);
     if (exit) return { type: 'exited', exit: record(place, exit) };
@@ -203,7 +201,7 @@ export class ConmonRuntime implements ContainerRuntime {
   async #reportedExit({ id, directory }: ContainerPlace, startedAt: string): Promise<Exit | undefined> {
     const path = join(this.#options.home.exits, id);
     const code = await readIfPresent(path);
-    if (code === undefined || code.trim() === '') return undefined;
+    if (code === undefined || !/^\d+$/.test(code.trim())) return undefined; // empty: conmon is about to write it
     return {
       exitCode: Number(code),
       isOutOfMemory: (await readIfPresent(join(directory, files.outOfMemory))) !== undefined,
@@ -268,7 +266,10 @@ export class ConmonRuntime implements ContainerRuntime {
     return removal;
   }
 
-  /** Steps go on after a failure; what failed is told at the end. */
+  /**
+   * Files last, and only once every process has ended: a living one could put a link in the place of a directory while
+   * we remove by path. Before that, steps go on after a failure, and what failed is told together.
+   */
   async #remove(place: ContainerPlace): Promise<void> {
     const failures: string[] = [];
     const step = async (work: () => Promise<unknown>) => {
@@ -280,16 +281,20 @@ export class ConmonRuntime implements ContainerRuntime {
     };
     await step(() => this.#endLaunch(place));
     await step(() => this.#end(place));
-    await step(() => this.#runtime(['delete', '--force', place.id]));
+    // Not a failure of its own: its state may be damaged after a loss of power. What counts is that the group is gone.
+    await this.#runtime(['delete', '--force', place.id]).catch((err: unknown) =>
+      this.#options.log.debug('runtime did not delete a container', { id: place.id, error: messageOf(err) }),
+    );
     await step(() => removeCgroup(place.id));
     await step(() => this.#endConmon(place));
-    const { exits, sockets } = this.#options.home;
-    const paths = [
-      join(exits, place.id),
-      join(sockets, place.id),
-      ...transient.map((name) => join(place.directory, name)),
-    ];
-    await Promise.all(paths.map((path) => step(() => rm(path, { recursive: true, force: true }))));
+    if (failures.length === 0) {
+      const { exits, sockets, runtimeState } = this.#options.home;
+      const paths = [
+        ...[exits, sockets, runtimeState].map((directory) => join(directory, place.id)),
+        ...transient.map((name) => join(place.directory, name)),
+      ];
+      await Promise.all(paths.map((path) => step(() => rm(path, { recursive: true, force: true }))));
+    }
     if (failures.length > 0)
       throw new Fault('internal', `remove container ${place.id}: ${failures.join('; ')}`);
   }
@@ -306,6 +311,7 @@ export class ConmonRuntime implements ContainerRuntime {
       for (const pid of pids) signalProcess(pid, 'SIGKILL');
       await pause(launchStepMs); // one of them may have been starting the next
     }
+    throw new Fault('timeout', `end the launch of container ${id}: its processes do not end`);
   }
 
   /** Kills it and lets conmon write down how it ended. */
@@ -331,6 +337,14 @@ export class ConmonRuntime implements ContainerRuntime {
     clearInterval(this.#care);
     this.#watcher.close();
   }
+}
+
+/** Undefined when it never started. An empty mark is one whose text a loss of power took; its own time says nearly the same. */
+async function startOf({ directory }: ContainerPlace): Promise<string | undefined> {
+  const path = join(directory, files.started);
+  const text = await readIfPresent(path);
+  if (text === undefined || !Number.isNaN(Date.parse(text))) return text;
+  return (await stat(path)).mtime.toISOString();
 }
 
 function record(place: ContainerPlace, exit: Exit): Exit {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
 import { appendFile, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,6 +45,24 @@ const cases: { name: string; text: string; options: LogOptions; want: string }[]
     want: 'one\n',
   },
   {
+    name: 'the last lines only, however many pieces they were written in',
+    text: three + line(4, 'P', 'fo') + line(4, 'P', 'u') + line(4, 'F', 'r') + line(5, 'F', 'five'),
+    options: { tailLines: 2 },
+    want: 'four\nfive\n',
+  },
+  {
+    name: 'the last line only, all of it that is there',
+    text: three + line(4, 'P', 'fo') + line(4, 'P', 'ur'),
+    options: { tailLines: 1 },
+    want: 'four',
+  },
+  {
+    name: 'the last line only, before one that is being written',
+    text: `${three}2030-01`,
+    options: { tailLines: 1 },
+    want: 'three\n',
+  },
+  {
     name: 'an unfinished last line is held back',
     text: `${three}2030-01`,
     options: {},
@@ -86,6 +105,57 @@ test('following ends when the container has ended, with everything it wrote, acr
   const last = chunks.next();
   end.abort();
   assert.equal((await last).done, true);
+});
+
+/** A reader of a file with one line in it, which it has delivered: it is about to find that there is no more. */
+async function followed(path: string) {
+  await writeFile(path, line(1, 'F', 'one'));
+  const end = new AbortController();
+  const chunks = readLog({ path, ended: end.signal }, { follow: true }, never);
+  const next = async () => Buffer.from((await chunks.next()).value ?? []).toString();
+  assert.equal(await next(), 'one\n');
+  return { end, next };
+}
+
+test('following misses nothing that is written just before the file is replaced, whenever that is', async () => {
+  await using directory = await temporaryDirectory();
+  for (let turns = 0; turns < 24; turns++) {
+    const path = join(directory.path, `${turns}.log`);
+    const { end, next } = await followed(path);
+    writeFileSync(`${path}.new`, line(3, 'F', 'three'));
+    const second = next();
+    for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
+    appendFileSync(path, line(2, 'F', 'two'));
+    renameSync(`${path}.new`, path);
+    assert.equal(await second, 'two\n', `after ${turns} turns`);
+    assert.equal(await next(), 'three\n', `after ${turns} turns`);
+    end.abort();
+    assert.equal(await next(), '');
+  }
+});
+
+test('following delivers what came after a replacement also when the container has ended by then', async () => {
+  await using directory = await temporaryDirectory();
+  const path = join(directory.path, 'output.log');
+  const { end, next } = await followed(path);
+  writeFileSync(`${path}.new`, line(2, 'F', 'two'));
+  renameSync(`${path}.new`, path);
+  end.abort();
+  assert.equal(await next(), 'two\n');
+  assert.equal(await next(), '');
+});
+
+test('following waits while there is no file', async () => {
+  await using directory = await temporaryDirectory();
+  const path = join(directory.path, 'output.log');
+  const { end, next } = await followed(path);
+  await rm(path);
+  const second = next();
+  await writeFile(`${path}.new`, line(2, 'F', 'two'));
+  await rename(`${path}.new`, path);
+  assert.equal(await second, 'two\n');
+  end.abort();
+  assert.equal(await next(), '');
 });
 
 test('following ends quietly when the reader leaves', async () => {

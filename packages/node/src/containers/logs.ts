@@ -23,6 +23,8 @@ export interface LogSource {
 const chunkBytes = 64 * 1024;
 /** conmon cuts output into pieces far smaller than this. */
 const maxLineBytes = 1024 * 1024;
+/** Enough for the time, stream and tag of a line. */
+const headBytes = 128;
 const newline = 0x0a;
 
 export interface LogLine {
@@ -76,6 +78,8 @@ async function* rawLines(
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
   let file = await openLog(source.path);
+  /** The file that has taken the place of `file`, of which there may still be something to read. */
+  let next: FileHandle | undefined;
   using changes = watchFile(source.path, AbortSignal.any([signal, source.ended]));
   try {
     let position = options.tailLines === undefined ? 0 : await tailOffset(file, options.tailLines);
@@ -96,17 +100,21 @@ async function* rawLines(
         if (rest.length > maxLineBytes) throw new Fault('too-large', `read log ${source.path}: endless line`);
         continue;
       }
-      if (isLast) return;
-      if (await wasReplaced(file, source.path)) {
+      if (next) {
         await file.close();
-        file = await openLog(source.path);
+        [file, next] = [next, undefined];
         position = 0;
+        rest = Buffer.alloc(0); // lines do not go on in another file
         continue;
       }
+      if (!options.follow) return;
+      next = await replacementOf(file, source.path);
+      if (next) continue; // nothing more is written to the old one, but something may have been since we read it
+      if (isLast) return;
       await changes.next();
     }
   } finally {
-    await file.close();
+    await Promise.all([file.close(), next?.close()]);
   }
 }
 
@@ -120,24 +128,44 @@ async function openLog(path: string): Promise<FileHandle> {
   }
 }
 
-/** conmon puts a new file in place when the old one has reached its limit. */
-async function wasReplaced(file: FileHandle, path: string): Promise<boolean> {
-  const [own, current] = await Promise.all([file.stat(), stat(path)]);
-  return own.ino !== current.ino;
+/** conmon puts a new file in place when the old one has reached its limit. Undefined too while there is none at all. */
+async function replacementOf(file: FileHandle, path: string): Promise<FileHandle | undefined> {
+  try {
+    const [own, current] = await Promise.all([file.stat(), stat(path)]);
+    return own.ino === current.ino ? undefined : await open(path, 'r');
+  } catch (err) {
+    if (isErrno(err, 'ENOENT')) return undefined;
+    throw err;
+  }
 }
 
-/** Where the last `lines` lines begin, found from the end. */
+/**
+ * Where the last `lines` lines begin, found from the end. A line that was written in pieces is one: it ends with the piece
+ * that is whole, or, if it is the last, has not ended yet.
+ */
 async function tailOffset(file: FileHandle, lines: number): Promise<number> {
   let position = (await file.stat()).size;
-  let found = -1; // the newline that ends the last line is not one before it
+  let found = 0;
+  let end = -1; // behind the piece that begins where we are looking
   while (position > 0) {
     const size = Math.min(chunkBytes, position);
     position -= size;
-    const { buffer } = await file.read(Buffer.allocUnsafe(size), 0, size, position);
-    for (let index = size - 1; index >= 0; index--) {
-      if (buffer[index] !== newline) continue;
-      found += 1;
-      if (found >= lines) return position + index + 1;
+    // beyond what is searched, so that the head of a piece is never cut
+    const { buffer, bytesRead } = await file.read(
+      Buffer.alloc(size + headBytes),
+      0,
+      size + headBytes,
+      position,
+    );
+    for (let start = size; start >= 0; start--) {
+      const isStart = start === 0 ? position === 0 : buffer[start - 1] === newline;
+      if (!isStart) continue;
+      if (end >= 0) {
+        const head = buffer.subarray(start, Math.min(bytesRead, start + headBytes, end - position - 1));
+        const piece = parseLogLine(head);
+        if (piece && !(piece.isPartial && found > 0) && found++ === lines) return end;
+      }
+      end = position + start;
     }
   }
   return 0;

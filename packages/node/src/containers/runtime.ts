@@ -16,6 +16,8 @@ export interface ContainerPlace {
 
 export interface ContainerPlan extends ContainerPlace {
   readonly spec: OciSpec;
+  /** See `chooseRootPath`. */
+  readonly rootPath: string;
   readonly netns: string;
   /** Output is written here, one line each with time and stream. */
   readonly logPath: string;
@@ -53,7 +55,10 @@ export interface ContainerRuntime {
   wait(place: ContainerPlace, signal: AbortSignal): Promise<Exit>;
   /** To the container's first process. */
   kill(place: ContainerPlace, signal: KillSignal): Promise<void>;
-  /** Ends what still runs and removes everything but the output and the exit status. */
+  /**
+   * Ends what still runs and removes everything but the output and the exit status. Rejects when something is left;
+   * until everything has ended, no file it can reach is touched.
+   */
   remove(place: ContainerPlace): Promise<void>;
   /** Stops watching. Containers go on. */
   close(): void;

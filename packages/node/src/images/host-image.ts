@@ -1,13 +1,12 @@
 /** Builds the host image's skeleton once for a state of the machine and shares it between homes. */
 import { createHash, randomBytes } from 'node:crypto';
-import { lstatSync, readdirSync, type Stats } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, type Stats } from 'node:fs';
 import {
   chmod,
   copyFile,
   lchown,
   lstat,
   mkdir,
-  readFile,
   readlink,
   rename,
   rm,
@@ -40,10 +39,19 @@ export interface HostImageOptions {
   readonly imageDir: string;
   /** Added to every owner: who root inside is outside. */
   readonly firstUid: number;
+  /** The machine's mount table, as /proc has it. */
+  readonly readMountinfo?: () => string;
+}
+
+/** What stays the same as long as the machine's fingerprint does. */
+interface Skeleton {
+  readonly directory: string;
+  readonly machine: Machine;
 }
 
 /**
- * The image for the machine as it is now; asked at every pod, so an unchanged machine costs a few stats.
+ * The image for the machine as it is now; asked at every pod, so an unchanged machine costs a few stats and a look at
+ * its mounts, which come and go without a trace in any of the stats.
  *
  * The skeleton's directory is named by a digest of what it was made from and appears by one rename, so homes that
  * build it at the same moment need no lock: the second finds the name taken and throws its own copy away.
@@ -51,41 +59,43 @@ export interface HostImageOptions {
  */
 export class HostImage {
   readonly #options: HostImageOptions;
-  #current: { readonly fingerprint: string; readonly image: Promise<Image> } | undefined;
+  readonly #readMountinfo: () => string;
+  #current: { readonly fingerprint: string; readonly skeleton: Promise<Skeleton> } | undefined;
 
   constructor(options: HostImageOptions) {
     this.#options = options;
+    this.#readMountinfo = options.readMountinfo ?? (() => readFileSync('/proc/self/mountinfo', 'utf8'));
   }
 
   async resolve(reference: string): Promise<Image> {
     const roots = expandRoots();
     const fingerprint = fingerprintOf(roots, this.#options.firstUid);
     if (this.#current?.fingerprint !== fingerprint) {
-      const image = this.#make(fingerprint, roots);
-      image.catch(() => {
+      const skeleton = this.#make(fingerprint, roots);
+      skeleton.catch(() => {
         this.#current = undefined; // tried again by the next pod
       });
-      this.#current = { fingerprint, image };
+      this.#current = { fingerprint, skeleton };
     }
-    return { ...(await this.#current.image), reference };
-  }
-
-  async #make(fingerprint: string, roots: readonly string[]): Promise<Image> {
-    const directory = join(this.#options.imageDir, `host-${fingerprint}`);
-    const machine = await readMachine(roots);
-    if ((await statIfPresent(directory)) === undefined)
-      await build(planHostRoot(machine), directory, this.#options);
-    const mountinfo = await readFile('/proc/self/mountinfo', 'utf8');
+    const { directory, machine } = await this.#current.skeleton;
     return {
-      reference: '',
+      reference,
       directory,
-      mounts: hostMounts(machine, parseMountPoints(mountinfo)),
+      mounts: hostMounts(machine, parseMountPoints(this.#readMountinfo())),
       user: { uid: sandboxUser.uid, gid: sandboxUser.gid },
       env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C.UTF-8' },
       workingDir: '/workspace',
       entrypoint: [],
       command: ['sleep', 'infinity'],
     };
+  }
+
+  async #make(fingerprint: string, roots: readonly string[]): Promise<Skeleton> {
+    const directory = join(this.#options.imageDir, `host-${fingerprint}`);
+    const machine = await readMachine(roots);
+    if ((await statIfPresent(directory)) === undefined)
+      await build(planHostRoot(machine), directory, this.#options);
+    return { directory, machine };
   }
 }
 

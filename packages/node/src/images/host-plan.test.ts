@@ -57,16 +57,30 @@ test('nothing wanted from /etc is known to hold secrets', () => {
   for (const name of wantedFromEtc) assert.ok(!secret.test(name), name);
 });
 
-test('the tool chain is mounted read-only without set-user-id or devices, with every file system below it', () => {
-  const mounts = hostMounts(machine, ['/', '/usr/src', '/usrlocal', '/home']);
-  assert.deepEqual(
-    mounts.map(({ destination }) => destination),
-    ['/usr', '/lib', '/usr/src'],
-  );
-  for (const { options } of mounts) {
-    for (const option of ['ro', 'nosuid', 'nodev']) assert.ok(options.includes(option));
-  }
-});
+const mountCases: { name: string; points: string[]; want: string[] }[] = [
+  { name: 'alone on a plain machine', points: ['/', '/home'], want: [] },
+  { name: 'with a file system below it', points: ['/', '/usr/src'], want: ['/usr/src'] },
+  {
+    name: 'with one below another, outer first',
+    points: ['/usr/src/linux', '/usr/src', '/lib/modules'],
+    want: ['/lib/modules', '/usr/src', '/usr/src/linux'],
+  },
+  { name: 'with one that was mounted over', points: ['/usr/src', '/usr/src'], want: ['/usr/src'] },
+  { name: 'without what only begins like it', points: ['/usrlocal', '/library'], want: [] },
+];
+
+for (const { name, points, want } of mountCases) {
+  test(`the tool chain is mounted read-only, no set-user-id, no devices: ${name}`, () => {
+    const mounts = hostMounts(machine, points);
+    assert.deepEqual(
+      mounts.map(({ destination }) => destination),
+      ['/usr', '/lib', ...want],
+    );
+    for (const { options } of mounts) {
+      for (const option of ['ro', 'nosuid', 'nodev']) assert.ok(options.includes(option));
+    }
+  });
+}
 
 test('mount points are read with their escapes undone', () => {
   const text = '22 27 0:21 / /proc rw - proc proc rw\n28 27 0:25 / /mnt/a\\040b ro - tmpfs x ro\n';

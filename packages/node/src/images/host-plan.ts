@@ -146,7 +146,8 @@ const toolMountOptions = ['rbind', 'ro', 'nosuid', 'nodev', 'rprivate'];
 
 /**
  * /usr and whatever of /bin, /lib and the like is a real directory. A file system mounted below one of them needs
- * an entry of its own: read-only does not reach into it otherwise.
+ * an entry of its own: read-only does not reach into it otherwise. (Leaving what is below out is not possible: in a user
+ * namespace the kernel refuses to take a tree apart.)
  */
 export function hostMounts(machine: Machine, mountPoints: readonly string[]): OciMount[] {
   const roots = [
@@ -154,7 +155,7 @@ export function hostMounts(machine: Machine, mountPoints: readonly string[]): Oc
     ...machine.top.filter((entry) => entry.type === 'directory').map(({ path }) => path),
   ];
   const below = mountPoints.filter((point) => roots.some((root) => point.startsWith(`${root}/`)));
-  return [...roots, ...below.sort()].map((path) => ({
+  return [...roots, ...new Set(below.sort())].map((path) => ({
     destination: path,
     type: 'bind',
     source: path,

@@ -24,7 +24,8 @@ import {
   closedRuleset,
   forwardingRuleset,
   forwardingTable,
-  ownerComment,
+  holdRuleset,
+  isOwner,
   parseForwarding,
 } from './ruleset.ts';
 
@@ -84,8 +85,22 @@ export async function reclaimHomeNetwork(
 ): Promise<boolean> {
   const rules = desiredRules(home, owner, await readRoutes());
   if (await applyRules(rules, tools)) return true;
-  if ((await ownerOf(home.index, tools)) !== ownerComment(owner)) return false;
+  const comment = await commentOf(home.index, tools);
+  if (comment === undefined || !isOwner(comment, owner)) return false;
   return await applyRules(`delete table inet ${home.table}\n${rules}`, tools);
+}
+
+/** Whose index it is: ours as we left it, ours because it was free, or another home's. */
+export type Holding = 'kept' | 'taken' | 'foreign';
+
+/**
+ * Makes sure, for a home that is to be removed, that no other home has its index or takes it meanwhile: what bears the
+ * index in its name is ours to remove only then.
+ */
+export async function holdHomeNetwork(home: HomeNetworkPlan, owner: string, tools: Tools): Promise<Holding> {
+  const comment = await commentOf(home.index, tools);
+  if (comment !== undefined) return isOwner(comment, owner) ? 'kept' : 'foreign';
+  return (await applyRules(holdRuleset(home, owner), tools)) ? 'taken' : 'foreign';
 }
 
 function desiredRules(home: HomeNetworkPlan, owner: string, routes: readonly Route[]): string {
@@ -105,7 +120,7 @@ async function applyRules(input: string, tools: Tools): Promise<boolean> {
 }
 
 /** What the table with this index says of its owner; undefined when there is none. */
-export async function ownerOf(index: number, tools: Tools): Promise<string | undefined> {
+async function commentOf(index: number, tools: Tools): Promise<string | undefined> {
   const listing = await listTable(tableOf(index), tools);
   return listing === undefined ? undefined : (/^\s*comment "(.*)"$/m.exec(listing)?.[1] ?? '');
 }

@@ -13,7 +13,14 @@ import {
   type Route,
   uplinksOf,
 } from './plan.ts';
-import { claimRuleset, closedRuleset, forwardingRuleset, ownerComment, parseForwarding } from './ruleset.ts';
+import {
+  claimRuleset,
+  closedRuleset,
+  forwardingRuleset,
+  isOwner,
+  ownerComment,
+  parseForwarding,
+} from './ruleset.ts';
 import { Slots } from './slots.ts';
 
 const table = `Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT
@@ -98,7 +105,10 @@ const home = homeNetworkPlan(7, '10.231.7');
 const rules = claimRuleset({ home, owner: '/data/x', connected: ['192.0.2.0/24'], uid: 0 });
 
 test('claiming an index creates its table and fails if there is one', () => {
-  assert.ok(rules.startsWith('create table inet hutch-7 { comment "/data/x"; }\n'));
+  assert.match(
+    rules,
+    /^create table inet hutch-7 \{ comment "[0-9a-f]{32} \/data\/x"; \}\ntable inet hutch-7 \{\n/,
+  );
 });
 
 for (const rule of [
@@ -125,7 +135,24 @@ test('every slot may only speak with its own address', () => {
 });
 
 test('an owner can neither break out of its comment nor outgrow it', () => {
-  fc.assert(fc.property(fc.string(), (owner) => /^[^"\\\n]{0,110}$/.test(ownerComment(owner))));
+  const unit = fc.constantFrom('grapheme', 'binary', 'grapheme-ascii');
+  const paths = unit.chain((kind) => fc.string({ unit: kind, maxLength: 300 }));
+  fc.assert(fc.property(paths, (owner) => /^[0-9a-f]{32} [\w./-]{0,80}$/.test(ownerComment(owner))));
+});
+
+const tail = `/${'x'.repeat(200)}/runs/1`;
+for (const { name, one, other } of [
+  { name: 'paths that end the same', one: `/a${tail}`, other: `/b${tail}` },
+  { name: 'paths that look the same in a comment', one: '/data/ä', other: '/data/ö' },
+]) {
+  test(`owners are told apart: ${name}`, () => {
+    assert.ok(isOwner(ownerComment(one), one));
+    assert.ok(!isOwner(ownerComment(one), other));
+  });
+}
+
+test('a comment that is not ours has no owner', () => {
+  for (const comment of ['', '/data/x', 'x y z']) assert.ok(!isOwner(comment, '/data/x'));
 });
 
 test('which uplinks we opened is read back from the table that remembers them', () => {

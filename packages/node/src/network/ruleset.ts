@@ -4,6 +4,7 @@
  * The rules speak of all slots a home can ever give out, so starting a pod changes no rule: what is forbidden is
  * forbidden before its first process, and before its link, exists.
  */
+import { createHash } from 'node:crypto';
 import { anyHomeLinks, type HomeNetworkPlan, podNetworkPlan, podSlots } from './plan.ts';
 
 /** Not the public internet: private, shared, loopback, link-local, documentation and test nets, multicast, reserved. */
@@ -30,20 +31,35 @@ export interface RulesetInput {
   readonly uid: number;
 }
 
-/** nftables keeps at most 128 bytes; the end of a path says more than its beginning. */
+/**
+ * nftables keeps at most 128 bytes: a digest of the whole path, which is what counts, and for people its end, which says
+ * more than its beginning.
+ */
 export function ownerComment(owner: string): string {
-  return owner.replace(/["\\\n]/g, '_').slice(-110);
+  return `${ownerDigest(owner)} ${owner.replace(/[^\w./-]/g, '_').slice(-80)}`;
 }
 
-/** Fails as a whole, changing nothing, when the table exists: that is how a home's index is claimed. */
+export function isOwner(comment: string, owner: string): boolean {
+  return comment.split(' ')[0] === ownerDigest(owner);
+}
+
+function ownerDigest(owner: string): string {
+  return createHash('sha256').update(owner).digest('hex').slice(0, 32);
+}
+
+/** Fails when the table exists: that is how a home's index is claimed. */
+export function holdRuleset(home: HomeNetworkPlan, owner: string): string {
+  return `create table inet ${home.table} { comment "${ownerComment(owner)}"; }\n`;
+}
+
+/** Holds the index and sets up its rules: all of it, or nothing when the table exists. */
 export function claimRuleset(input: RulesetInput): string {
   const { home, uid } = input;
   const pods = `"${home.linkPrefix}*"`;
   const addresses = podSlots()
     .map((slot) => podNetworkPlan(home, slot))
     .map(({ link, ip }) => `"${link}" . ${ip}`);
-  return `create table inet ${home.table} { comment "${ownerComment(input.owner)}"; }
-table inet ${home.table} {
+  return `${holdRuleset(home, input.owner)}table inet ${home.table} {
   set addresses { type ifname . ipv4_addr; elements = { ${addresses.join(', ')} } }
   set closed { type ipv4_addr; flags interval; auto-merge; elements = { ${closedNetworks(input.connected)} } }
   chain origin {

@@ -144,7 +144,37 @@ const cases: { name: string; observed: Partial<Observed>; want: string[]; wakeAf
   },
   {
     name: 'after a failed step nothing is tried before its time',
-    observed: { retryAt: new Date('2030-01-01T00:00:21Z'), containers: [absent] },
+    observed: { retry: { at: new Date('2030-01-01T00:00:21Z'), isOfEnd: false }, containers: [absent] },
+    want: [],
+    wakeAfterMs: 1_000,
+  },
+  {
+    name: 'a deleted pod that could not be started does not wait to be tried again',
+    observed: {
+      pod: deleted(30),
+      isSetUp: true,
+      retry: { at: new Date('2030-01-01T00:01:20Z'), isOfEnd: false },
+      containers: [absent],
+    },
+    want: ['tear-down', 'release-object', 'forget'],
+  },
+  {
+    name: 'a pod gone from the API does not either',
+    observed: {
+      isGone: true,
+      retry: { at: new Date('2030-01-01T00:01:20Z'), isOfEnd: false },
+      containers: [absent],
+    },
+    want: ['forget'],
+  },
+  {
+    name: 'a deleted pod that could not be torn down waits before the next try',
+    observed: {
+      pod: deleted(30),
+      isSetUp: true,
+      retry: { at: new Date('2030-01-01T00:00:21Z'), isOfEnd: true },
+      containers: [absent],
+    },
     want: [],
     wakeAfterMs: 1_000,
   },

@@ -36,8 +36,8 @@ export interface Observed {
   readonly containers: readonly ContainerView[];
   /** Since when the containers have been asked to end, and how strongly by now. */
   readonly stopping?: { readonly since: Date; readonly signal: KillSignal } | undefined;
-  /** After a failed step: not before this. */
-  readonly retryAt?: Date | undefined;
+  /** After a failed step: not before this. What failed on the way up does not hold up the way down. */
+  readonly retry?: { readonly at: Date; readonly isOfEnd: boolean } | undefined;
 }
 
 export type Action =
@@ -65,13 +65,19 @@ const maxBackoffMs = 300_000;
 const stableMs = 600_000;
 
 export function decide(observed: Observed, now: Date): Decision {
-  const waitMs = observed.retryAt ? observed.retryAt.getTime() - now.getTime() : 0;
+  const isEnd = isEnding(observed);
+  const waitMs = observed.retry?.isOfEnd === isEnd ? observed.retry.at.getTime() - now.getTime() : 0;
   if (waitMs > 0) return { actions: [], wakeAfterMs: waitMs };
-  if (observed.isGone || isTerminating(observed.pod)) return decideEnd(observed, now);
+  if (isEnd) return decideEnd(observed, now);
   if (observed.isOver || observed.refusal || isFinished(observed)) {
     return observed.isSetUp ? { actions: [{ type: 'tear-down' }] } : nothing;
   }
   return decideRun(observed, now);
+}
+
+/** Nobody wants the pod any more. */
+export function isEnding({ pod, isGone }: Pick<Observed, 'pod' | 'isGone'>): boolean {
+  return isGone || isTerminating(pod);
 }
 
 function decideRun({ pod, isSetUp, containers }: Observed, now: Date): Decision {

@@ -3,7 +3,8 @@
  * anything is made for the pod; the rest is read from what the containers themselves left in their directories.
  */
 import { readdir } from 'node:fs/promises';
-import { isErrno, namesIn, readIfPresent, replaceFile } from '../files.ts';
+import type { Log } from '@hutch/base';
+import { isErrno, namesIn, readRecord, replaceFile } from '../files.ts';
 import { containerDirectory, type HomeLayout, type PodLayout, podLayout } from '../home.ts';
 
 export interface LedgerEntry {
@@ -18,15 +19,18 @@ export function writeLedger(pod: PodLayout, entry: LedgerEntry): void {
   replaceFile(pod.ledger, JSON.stringify(entry));
 }
 
+export function readLedgerEntry(pod: PodLayout, log: Log): Promise<LedgerEntry | undefined> {
+  return readRecord<LedgerEntry>(pod.ledger, log);
+}
+
 /** All pods that left a trace. */
-export async function readLedger(home: HomeLayout): Promise<LedgerEntry[]> {
+export async function readLedger(home: HomeLayout, log: Log): Promise<LedgerEntry[]> {
   const uids = await namesIn(home.pods);
   return await Promise.all(
     uids.map(async (uid) => {
-      const text = await readIfPresent(podLayout(home, uid).ledger);
+      const entry = await readLedgerEntry(podLayout(home, uid), log);
       // a directory without an entry: the agent died before it made anything for the pod
-      const entry = text === undefined ? { namespace: '', name: '' } : (JSON.parse(text) as LedgerEntry);
-      return { ...entry, uid };
+      return { ...(entry ?? { namespace: '', name: '' }), uid };
     }),
   );
 }

@@ -18,7 +18,7 @@ import { attachHost, closePodNetwork, openPodNetwork } from '../network/pod-netw
 import { prepareVolumes, type VolumeSource, volumeMounts } from '../volumes/volumes.ts';
 import { desiredArgs, desiredEnvironment } from './environment.ts';
 import { desiredEtcFiles } from './etc-files.ts';
-import { type LedgerEntry, recordedContainers, writeLedger } from './ledger.ts';
+import { readLedgerEntry, recordedContainers, writeLedger } from './ledger.ts';
 import { containerIdOf } from './remove-pod.ts';
 
 /** The kernel's mark of a mounted namespace file. */
@@ -49,10 +49,9 @@ export class PodBody {
   #slot: number | undefined;
   #standing: Standing | undefined;
 
-  constructor(uid: string, recorded: LedgerEntry | undefined, context: NodeContext) {
+  constructor(uid: string, context: NodeContext) {
     this.#context = context;
     this.#uid = uid;
-    this.#slot = recorded?.slot;
     this.#layout = podLayout(context.home, uid);
   }
 
@@ -84,14 +83,18 @@ export class PodBody {
    * was never finished) nothing can be running in it: the rest goes too, and the pod is set up anew.
    */
   async adopt(pod: Pod, signal: AbortSignal): Promise<FoundContainer[]> {
+    const recorded = await readLedgerEntry(this.#layout, this.#context.log);
+    this.#slot = recorded?.slot;
     const latest = new Map((await recordedContainers(this.#layout)).map((found) => [found.name, found]));
     const found: FoundContainer[] = [];
     for (const { name, attempt } of latest.values()) {
       found.push({ name, attempt, sight: await this.#context.runtime.look(this.place(name, attempt)) });
     }
-    if (this.#slot === undefined) return found;
-    if (await this.#hasNetwork()) this.#stand(pod, this.#slot, Promise.resolve(), Promise.resolve(), signal);
-    else await this.tearDown(pod);
+    // none of a pod that is over, or of which the ledger knows nothing: what runs all the same was lost by it
+    if (this.#slot === undefined && !found.some(({ sight }) => sight.type === 'running')) return found;
+    if (this.#slot !== undefined && (await this.#hasNetwork())) {
+      this.#stand(pod, this.#slot, Promise.resolve(), Promise.resolve(), signal);
+    } else await this.tearDown(pod);
     return found;
   }
 
@@ -148,7 +151,7 @@ export class PodBody {
     const image = await this.#context.images.resolve(container.image ?? '', signal);
     requireNonRoot(pod, container, image);
     const place = this.place(container.name, attempt);
-    await this.#clear(place, container.name, attempt);
+    await this.#clear(container.name, attempt);
     prepareRoot({
       directory: place.directory,
       lower: image.directory,
@@ -161,6 +164,7 @@ export class PodBody {
       {
         ...place,
         spec: this.#spec(pod, container, image, { place, ip: standing.network.ip, volumes }),
+        rootPath: this.#context.rootPath,
         netns: this.#layout.netns,
         logPath: join(place.directory, logFile),
         hasTerminal: container.tty === true,
@@ -197,13 +201,13 @@ export class PodBody {
   }
 
   /** A start that was cut short left its directory; starts long past need not be kept. */
-  async #clear(place: ContainerPlace, name: string, attempt: number): Promise<void> {
+  async #clear(name: string, attempt: number): Promise<void> {
     const recorded = await recordedContainers(this.#layout);
     const stale = recorded.filter(
       (other) => other.name === name && (other.attempt === attempt || other.attempt < attempt - keptAttempts),
     );
     for (const { attempt: old, directory } of stale) {
-      if (directory === place.directory) await this.#context.runtime.remove(this.place(name, old));
+      await this.#context.runtime.remove(this.place(name, old)); // nothing may write below what we are about to remove
       await rm(directory, { recursive: true, force: true });
     }
   }
@@ -219,15 +223,22 @@ export class PodBody {
     await Promise.allSettled([opened, attached, volumes]);
   }
 
-  /** Idempotent; goes on after a failure and tells all of them. Output and exit statuses stay. */
+  /**
+   * Idempotent; goes on after a failure and tells all of them. Output and exit statuses stay, and so do the volumes while
+   * a container that may write to them could not be ended: it could lead a removal by path astray.
+   */
   async tearDown(pod: Pod): Promise<void> {
     await this.settled();
     const places = (await recordedContainers(this.#layout)).map(({ name, attempt }) =>
       this.place(name, attempt),
     );
     const results = await Promise.allSettled(places.map((place) => this.#context.runtime.remove(place)));
+    const hasEnded = results.every(({ status }) => status === 'fulfilled');
     results.push(...(await Promise.allSettled([this.#closeNetwork()])));
-    results.push(...(await Promise.allSettled([rm(this.#layout.volumes, { recursive: true, force: true })])));
+    if (hasEnded) {
+      const removal = rm(this.#layout.volumes, { recursive: true, force: true });
+      results.push(...(await Promise.allSettled([removal])));
+    }
     const failures = results.flatMap((result) =>
       result.status === 'rejected' ? [result.reason as unknown] : [],
     );

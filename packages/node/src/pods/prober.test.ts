@@ -77,11 +77,34 @@ test('readiness is told when it turns: at the first success, and after enough fa
   };
   const onChange = (outcome: ProbeOutcome) => void outcomes.push(outcome);
   const probe = { httpGet: { port: server.port }, periodSeconds: 3 };
-  await keepProbing({ ip: '127.0.0.1', container: aContainer(), probe }, { clock, onChange }, stop.signal);
+  const target = { ip: '127.0.0.1', container: aContainer(), probe };
+  await keepProbing(target, { isReady: false, clock, onChange }, stop.signal);
   assert.deepEqual(outcomes, [
     { isReady: true },
     { isReady: false, message: 'HTTP probe failed with status 500' },
   ]);
   assert.deepEqual(slept.slice(0, 3), [0, 5, 6.5], 'asks quickly until the first success');
   assert.deepEqual(slept.slice(5, 7), [3_000, 3_000], 'then at its period');
+});
+
+test('what was ready before and does not answer any more is told after enough failures', async () => {
+  const server = await listening(() => {});
+  await server[Symbol.asyncDispose]();
+  const stop = new AbortController();
+  const slept: number[] = [];
+  const outcomes: ProbeOutcome[] = [];
+  const clock = {
+    now: systemClock.now,
+    sleep: async (ms: number) => {
+      slept.push(ms);
+      if (slept.length === 6) stop.abort();
+    },
+  };
+  const onChange = (outcome: ProbeOutcome) => void outcomes.push(outcome);
+  const probe = { tcpSocket: { port: server.port }, periodSeconds: 3 };
+  const target = { ip: '127.0.0.1', container: aContainer(), probe };
+  await keepProbing(target, { isReady: true, clock, onChange }, stop.signal);
+  assert.equal(outcomes.length, 1);
+  assert.equal(outcomes[0]?.isReady, false);
+  assert.deepEqual(slept, [0, 3_000, 3_000, 3_000, 3_000, 3_000], 'at its period from the beginning');
 });

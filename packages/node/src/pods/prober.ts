@@ -23,18 +23,25 @@ export interface ProbeOutcome {
   readonly message?: string;
 }
 
+export interface ProbingOptions {
+  /** What is believed before the first answer: a container that was found again is as ready as it was. */
+  readonly isReady: boolean;
+  readonly clock: Clock;
+  readonly onChange: (outcome: ProbeOutcome) => void;
+}
+
 /** Calls `onChange` whenever readiness turns. Returns when the signal aborts. */
 export async function keepProbing(
   target: ProbeTarget & { readonly probe: Probe },
-  { clock, onChange }: { readonly clock: Clock; readonly onChange: (outcome: ProbeOutcome) => void },
+  { isReady: isReadyAtFirst, clock, onChange }: ProbingOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const { probe } = target;
   const periodMs = (probe.periodSeconds ?? 10) * 1000;
   const successThreshold = probe.successThreshold ?? 1;
   const failureThreshold = probe.failureThreshold ?? 3;
-  let isReady = false;
-  let hasBeenReady = false;
+  let isReady = isReadyAtFirst;
+  let hasBeenReady = isReady;
   let inRow = 0;
   let stepMs = firstStepMs;
   try {

@@ -11,6 +11,8 @@ import { type LedgerEntry, recordedContainers } from './ledger.ts';
 export interface RemovalContext {
   readonly home: HomeLayout;
   readonly network: HomeNetworkPlan;
+  /** False: the index is another home's by now, and so are the links that bear it. */
+  readonly isIndexOurs: boolean;
   readonly runtime: ContainerRuntime;
   readonly tools: Tools;
 }
@@ -20,7 +22,10 @@ export function containerIdOf(network: HomeNetworkPlan, uid: string, name: strin
   return `${network.linkPrefix}${uid}-${name}-${attempt}`;
 }
 
-export async function placesOf(uid: string, { home, network }: RemovalContext): Promise<ContainerPlace[]> {
+export async function placesOf(
+  uid: string,
+  { home, network }: Pick<RemovalContext, 'home' | 'network'>,
+): Promise<ContainerPlace[]> {
   const recorded = await recordedContainers(podLayout(home, uid));
   return recorded.map(({ name, attempt, directory }) => ({
     id: containerIdOf(network, uid, name, attempt),
@@ -30,14 +35,15 @@ export async function placesOf(uid: string, { home, network }: RemovalContext): 
 
 /** Goes on after a failure and returns what failed; the ledger entry stays until nothing does. */
 export async function removeRecordedPod(entry: LedgerEntry, context: RemovalContext): Promise<string[]> {
-  const { runtime, tools, network, home } = context;
+  const { runtime, tools, network, isIndexOurs, home } = context;
   const layout = podLayout(home, entry.uid);
   const failures: string[] = [];
   const step = async (work: Promise<void>) => {
     await work.catch((err: unknown) => failures.push(messageOf(err)));
   };
   for (const place of await placesOf(entry.uid, context)) await step(runtime.remove(place));
-  if (entry.slot !== undefined) await step(removeLink(podNetworkPlan(network, entry.slot).link, tools));
+  if (entry.slot !== undefined && isIndexOurs)
+    await step(removeLink(podNetworkPlan(network, entry.slot).link, tools));
   await step(releaseNamespace(layout.netns, tools));
   if (failures.length === 0) await step(rm(layout.root, { recursive: true, force: true }));
   return failures;

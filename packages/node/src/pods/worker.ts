@@ -7,8 +7,7 @@ import { keyOf, keyText, type Pod, pods } from '@hutch/kube-meta';
 import type { LogSource } from '../containers/logs.ts';
 import type { Exit, KillSignal } from '../containers/runtime.ts';
 import type { NodeContext } from '../context.ts';
-import { type Action, type ContainerView, decide, isCrash, type Observed } from './decide.ts';
-import type { LedgerEntry } from './ledger.ts';
+import { type Action, type ContainerView, decide, isCrash, isEnding, type Observed } from './decide.ts';
 import { PodBody } from './pod-body.ts';
 import { keepProbing, type ProbeOutcome } from './prober.ts';
 import { type Refusal, refusalOf } from './refusal.ts';
@@ -34,15 +33,15 @@ export class PodWorker {
   #refusal: Refusal | undefined;
   #stopping: Observed['stopping'];
   #trouble: { reason: string; message: string } | undefined;
-  #retryAt: Date | undefined;
+  #retry: Observed['retry'];
   #isDirty = false;
   #wake = () => {};
 
-  constructor(pod: Pod, recorded: LedgerEntry | undefined, context: NodeContext) {
+  constructor(pod: Pod, context: NodeContext) {
     this.#pod = pod;
     this.#context = context;
     this.#log = context.log.with({ pod: keyText(keyOf(pod)) });
-    this.#body = new PodBody(pod.metadata.uid, recorded, context);
+    this.#body = new PodBody(pod.metadata.uid, context);
     for (const { name } of pod.spec.containers) {
       this.#views.set(name, { name, attempt: 0, state: { type: 'absent' }, crashes: 0 });
     }
@@ -72,6 +71,13 @@ export class PodWorker {
     this.#notify();
   }
 
+  /** One that knows what this one was told and nothing of what it did: it finds that as after a restart of the agent. */
+  successor(): PodWorker {
+    const next = new PodWorker(this.#pod, this.#context);
+    if (this.#isGone) next.gone();
+    return next;
+  }
+
   #notify(): void {
     this.#isDirty = true;
     this.#wake();
@@ -88,9 +94,10 @@ export class PodWorker {
       for (;;) {
         signal.throwIfAborted();
         this.#isDirty = false;
-        const { actions, wakeAfterMs } = decide(this.#observe(), this.#context.clock.now());
+        const observed = this.#observe();
+        const { actions, wakeAfterMs } = decide(observed, this.#context.clock.now());
         this.#report(writer);
-        const isForgotten = await this.#perform(actions, writer, signal);
+        const isForgotten = await this.#perform(actions, isEnding(observed), writer, signal);
         if (isForgotten) return;
         if (actions.length === 0) await this.#sleep(wakeAfterMs, signal);
       }
@@ -111,7 +118,7 @@ export class PodWorker {
       isSetUp: this.#body.isSetUp,
       containers: [...this.#views.values()],
       stopping: this.#stopping,
-      retryAt: this.#retryAt,
+      retry: this.#retry,
     };
   }
 
@@ -155,24 +162,35 @@ export class PodWorker {
   }
 
   /** In order; a failure ends the round and puts the next one off. True when the pod is over. */
-  async #perform(actions: readonly Action[], writer: StatusWriter, signal: AbortSignal): Promise<boolean> {
+  async #perform(
+    actions: readonly Action[],
+    isOfEnd: boolean,
+    writer: StatusWriter,
+    signal: AbortSignal,
+  ): Promise<boolean> {
     for (const action of actions) {
       try {
         await this.#act(action, writer, signal);
       } catch (err) {
         signal.throwIfAborted();
         this.#log.warn('pod step failed', { step: action.type, error: messageOf(err) });
-        this.#retryAt = new Date(this.#context.clock.now().getTime() + this.#backoff.nextMs());
+        this.#putOff(isOfEnd);
         return false;
       }
       if (action.type === 'forget') return true;
     }
     if (actions.length > 0) {
       this.#backoff.reset();
-      this.#retryAt = undefined;
+      this.#retry = undefined;
       this.#trouble = undefined;
     }
     return false;
+  }
+
+  #putOff(isOfEnd: boolean): void {
+    if (this.#retry && this.#retry.isOfEnd !== isOfEnd) this.#backoff.reset(); // a new way, with troubles of its own
+    const at = new Date(this.#context.clock.now().getTime() + this.#backoff.nextMs());
+    this.#retry = { at, isOfEnd };
   }
 
   async #act(action: Action, writer: StatusWriter, signal: AbortSignal): Promise<void> {
@@ -290,11 +308,13 @@ export class PodWorker {
     this.#watches.set(name, controller);
     this.#own(this.#awaitEnd(name, attempt, own));
     const container = this.#pod.spec.containers.find((one) => one.name === name);
+    const state = this.#views.get(name)?.state;
     const { ip } = this.#body;
     if (!container?.readinessProbe || ip === undefined) return;
     const target = { ip, container, probe: container.readinessProbe };
+    const isReady = state?.type === 'running' && state.isReady;
     const onChange = (outcome: ProbeOutcome) => this.#readinessTurned(name, outcome);
-    this.#own(keepProbing(target, { clock: this.#context.clock, onChange }, own));
+    this.#own(keepProbing(target, { isReady, clock: this.#context.clock, onChange }, own));
   }
 
   #own(work: Promise<void>): void {

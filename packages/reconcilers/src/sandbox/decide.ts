@@ -42,9 +42,6 @@ export interface Decision {
 /** A pod in our way may be one that no watch of ours covers, so its end would go unnoticed. */
 const blockedRecheckMs = 10_000;
 
-/** Node's timers hold no more; the pass that a clamped one causes sets the next. */
-const longestTimerMs = 2 ** 31 - 1;
-
 export function decide({ sandbox, pods }: Observed, now: Date): Decision {
   if (isTerminating(sandbox)) return { actions: [], isExpired: false }; // its pod goes with its owner
   const remainingMs = millisUntilShutdown(sandbox, now);
@@ -53,7 +50,7 @@ export function decide({ sandbox, pods }: Observed, now: Date): Decision {
   const plan = shouldRun(sandbox) ? run(sandbox, pods) : suspend(sandbox, pods);
   const trouble = plan.trouble ?? troubleWith('ReconcilerError', unserved(sandbox));
   const { actions, isBlocked } = plan;
-  const requeueAfterMs = Math.min(remainingMs, isBlocked ? blockedRecheckMs : Infinity, longestTimerMs);
+  const requeueAfterMs = Math.min(remainingMs, isBlocked ? blockedRecheckMs : Infinity);
   return {
     actions: [...actions, { type: 'write-status' }],
     isExpired: false,

@@ -91,6 +91,24 @@ const cases: Case[] = [
     message: 'Pod failed',
   },
   {
+    name: 'what keeps a container from starting is said where people look',
+    backing: withStatus({
+      phase: 'Pending',
+      containerStatuses: [
+        {
+          name: 'sandbox',
+          image: 'x',
+          imageID: '',
+          ready: false,
+          restartCount: 0,
+          state: { waiting: { reason: 'CreateContainerError', message: 'no cgroup' } },
+        },
+      ],
+    }),
+    want: { Ready: 'False/DependenciesNotReady', Suspended: running, PodScheduled: unscheduled },
+    message: 'Pod exists with phase: Pending: CreateContainerError: no cgroup',
+  },
+  {
     name: 'why a pod failed is said where people look',
     backing: withStatus({ phase: 'Failed', message: 'image x is not here' }),
     want: {

@@ -116,12 +116,22 @@ function ready(sandbox: Sandbox, { backing, trouble }: World): Saying {
   const { phase } = pod.status ?? {};
   if (phase === 'Succeeded') return { status: 'False', ...succeeded };
   if (phase === 'Failed') return failed(pod);
-  if (phase !== 'Running') return no('DependenciesNotReady', `Pod exists with phase: ${phase ?? ''}`);
+  if (phase !== 'Running')
+    return no('DependenciesNotReady', `Pod exists with phase: ${phase ?? ''}${waitingFor(pod)}`);
   if (podCondition(pod, 'Ready')?.status !== 'True') {
     return no('DependenciesNotReady', 'Pod is Running but not Ready');
   }
   if (addressesOf(pod).length === 0) return no('DependenciesNotReady', 'Pod is Ready but has no podIPs yet');
   return { status: 'True', reason: 'DependenciesReady', message: 'Pod is Ready' };
+}
+
+/** What keeps a container from starting, when that is more than that it has not begun yet. */
+function waitingFor({ status }: Pod): string {
+  for (const { state } of status?.containerStatuses ?? []) {
+    const { reason, message } = state?.waiting ?? {};
+    if (reason && message) return `: ${reason}: ${message}`;
+  }
+  return '';
 }
 
 function suspended(sandbox: Sandbox, backing: Backing): Saying {
