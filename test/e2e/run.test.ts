@@ -132,6 +132,21 @@ describe('hutch run with a home', { skip }, () => {
     assert.ok(peakMb(homePid) < before + 100, `the home grew from ${before} to ${peakMb(homePid)} MB`);
   });
 
+  test('passes output on as fast as it comes, all of it', async () => {
+    await using machine = new Machine();
+    await machine.up();
+    for (let round = 0; round < 3; round++) {
+      const running = machine.start(['run', '--', 'head', '-c', '100000000', '/dev/zero']);
+      let length = 0;
+      running.child.stdout?.removeAllListeners('data');
+      running.child.stdout?.on('data', (chunk: Buffer) => {
+        length += chunk.length;
+      });
+      assert.equal((await running.finished).code, 0);
+      assert.equal(length, 100_000_000);
+    }
+  });
+
   test('ends a command whose time is up, says so and exits with 124', async () => {
     await using machine = new Machine();
     await machine.up();

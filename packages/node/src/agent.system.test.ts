@@ -1,10 +1,16 @@
 /** The agent with real containers: what a pod is promised, and what is left when it is over. Needs root. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import type { Pod } from '@hutch/kube-meta';
-import { hasEnded, isGone, isReady, script, TestHome, tracesOf } from './test-home.ts';
+import { requireTools, runCommand } from './command.ts';
+import { cgroupsBeginning } from './containers/cgroups.ts';
+import { homeLayout, podLayout } from './home.ts';
+import { podNetworkPlan } from './network/plan.ts';
+import { openPodNetwork } from './network/pod-network.ts';
+import { writeLedger } from './pods/ledger.ts';
+import { hasEnded, isGone, isReady, openLog, script, TestHome, tracesOf } from './test-home.ts';
 import { aContainer } from './test-objects.ts';
 
 const server = aContainer({
@@ -12,6 +18,17 @@ const server = aContainer({
   readinessProbe: { httpGet: { port: 8888, path: '/' } },
 });
 const sleeper = aContainer({ command: ['sleep', '1000'] });
+const restartsOf = (pod: Pod | undefined) => pod?.status?.containerStatuses?.[0]?.restartCount;
+const isAlive = (pid: number) => existsSync(`/proc/${pid}/exe`);
+
+/** Returns the id of the container that nothing watches over now. */
+async function killConmon(home: TestHome, pod: Pod): Promise<string> {
+  const pid = Number(await readFile(`${home.directory(pod)}/containers/main/0/conmon.pid`, 'utf8'));
+  process.kill(pid, 'SIGKILL');
+  while (isAlive(pid)) await new Promise(setImmediate); // not our child, so nobody tells us
+  return `${(await home.names()).containerPrefix}${pod.metadata.uid}-main-0`;
+}
+
 const terminatedOf = (pod: Pod) => pod.status?.containerStatuses?.[0]?.state?.terminated;
 
 describe('a pod on this node', () => {
@@ -143,6 +160,43 @@ describe('a pod on this node', () => {
     await home.says('two', 'met\n', 'other');
   });
 
+  test('is removed however deep it nests its directories', async () => {
+    const text = `python3 -c "
+import os
+for top, name, levels in ('/workspace', 'd' * 200, 1500), ('/data', 'd', 3000):
+    os.chdir(top)
+    os.symlink('/', 'root')
+    for _ in range(levels): os.mkdir(name); os.chdir(name)
+print('made')"`;
+    const mounts = { volumeMounts: [{ name: 'data', mountPath: '/data' }] };
+    const { output, pod } = await home.run(
+      'deep',
+      script(text, mounts, { volumes: [{ name: 'data', emptyDir: {} }] }),
+    );
+    assert.equal(output, 'made\n');
+    await home.api.delete({} as never, { namespace: 'default', name: 'deep' });
+    await home.api.until('deep', isGone);
+    assert.ok(!existsSync(`${home.directory(pod)}/containers/main/0/upper`));
+    assert.ok(!existsSync(`${home.directory(pod)}/volumes`));
+  });
+
+  test('cannot use up what the kernel counts for the root of the machine', async () => {
+    const text = `python3 -c "
+import ctypes
+libc = ctypes.CDLL(None)
+n = 0
+while n < 1000 and libc.inotify_init1(0) >= 0: n += 1
+print(n)"; cat /proc/sys/user/max_user_namespaces /proc/sys/user/max_inotify_watches`;
+    const ofMachine = async (name: string) => Number(await readFile(`/proc/sys/user/${name}`, 'utf8'));
+    const before = await ofMachine('max_inotify_instances');
+    const { output } = await home.run('greedy', script(text));
+    const [instances, namespaces, watches] = output.trim().split('\n').map(Number);
+    assert.equal(instances, Math.max(16, Math.floor(before / 4)));
+    assert.equal(namespaces, 0);
+    assert.ok(Number(watches) < (await ofMachine('max_inotify_watches')));
+    assert.equal(await ofMachine('max_inotify_instances'), before, 'the machine keeps its own');
+  });
+
   test('fails at once for an image that is not there', async () => {
     home.api.addPod('image', { containers: [aContainer({ image: 'docker.io/library/nginx' })] });
     const { status } = (await home.api.until('image', hasEnded)) ?? {};
@@ -217,6 +271,149 @@ describe('an agent that comes back', () => {
     assert.ok(!existsSync(home.netns({ ...(before as Pod), metadata })));
   });
 
+  test('finds out that what was ready when it left does not answer any more', async () => {
+    await using home = await TestHome.open();
+    const text = 'python3 -m http.server 8888 2>/dev/null & wait; exec sleep 1000';
+    const readinessProbe = { tcpSocket: { port: 8888 }, periodSeconds: 1, failureThreshold: 1 };
+    home.api.addPod('mute', script(text, { readinessProbe }));
+    const pid = await home.pid((await home.api.until('mute', isReady)) as Pod);
+    await home.stop();
+    const [child] = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim().split(' ');
+    process.kill(Number(child), 'SIGKILL');
+    home.start();
+    const pod = await home.api.until('mute', (seen) => !isReady(seen));
+    assert.equal(pod?.status?.phase, 'Running');
+    assert.equal(await home.pid(pod as Pod), pid);
+  });
+
+  test('takes a pod up again after it failed to, as it is', async () => {
+    const { log, hears } = openLog();
+    await using home = await TestHome.open(log);
+    home.api.addPod('hard', { containers: [server] });
+    const before = (await home.api.until('hard', isReady)) as Pod;
+    const pid = await home.pid(before);
+    await home.stop();
+    const containers = `${home.directory(before)}/containers`;
+    await rename(containers, `${containers}.away`);
+    await symlink(containers, containers); // cannot be read, and not for being absent
+    const failed = hears('pod worker failed');
+    const adopted = hears('container adopted');
+    home.start();
+    await failed;
+    await rm(containers);
+    await rename(`${containers}.away`, containers);
+    await adopted;
+    home.api.addPod('later', { containers: [server] });
+    await home.api.until('later', isReady);
+    assert.deepEqual(home.api.pod('hard')?.status, before.status);
+    assert.equal(await home.pid(before), pid);
+    assert.notEqual(home.api.pod('later')?.status?.podIP, before.status?.podIP);
+  });
+
+  test('starts after a loss of power that emptied its files', async () => {
+    await using home = await TestHome.open();
+    const { pod } = await home.run('over', script('exit 7'));
+    const { table } = await home.network();
+    await home.stop();
+    await runCommand(requireTools().nft, ['delete', 'table', 'inet', table]);
+    const layout = homeLayout(home.dataDir);
+    const attempt = `${home.directory(pod)}/containers/main/0`;
+    for (const path of [
+      layout.homeFile,
+      `${home.directory(pod)}/pod.json`,
+      `${attempt}/exit.json`,
+      `${attempt}/started`,
+    ]) {
+      await truncate(path);
+    }
+    home.start();
+    home.api.addPod('next', { containers: [sleeper] });
+    await home.api.until('next', isReady);
+    assert.deepEqual(home.api.pod('over')?.status, pod.status, 'what was reported stays');
+    await home.api.delete({} as never, { namespace: 'default', name: 'over' });
+    await home.api.until('over', isGone);
+    await home.stop(); // what is under way is seen through
+    assert.ok(!existsSync(home.directory(pod)));
+  });
+
+  test('sets up anew a network that was left half made', async () => {
+    await using home = await TestHome.open();
+    await home.run('first', script('exit 0')); // the home has its names now
+    await home.stop();
+    const pod = home.api.addPod('half', { containers: [server] });
+    const network = await home.network();
+    const plan = podNetworkPlan(network, 99);
+    const layout = podLayout(homeLayout(home.dataDir), pod.metadata.uid);
+    writeLedger(layout, { uid: pod.metadata.uid, namespace: 'default', name: 'half', slot: plan.slot });
+    const signal = AbortSignal.timeout(10_000);
+    await openPodNetwork(plan, layout.netns, { home: network, tools: requireTools(), signal });
+    home.start();
+    const ready = await home.api.until('half', isReady);
+    assert.equal((await fetch(`http://${ready?.status?.podIP}:8888/`)).status, 200);
+    assert.ok(!existsSync(`/sys/class/net/${plan.link}`) || ready?.status?.podIP === plan.ip);
+  });
+
+  test('mends the host’s end of a link', async () => {
+    const { log, hears } = openLog();
+    await using home = await TestHome.open(log);
+    home.api.addPod('cut', { containers: [server] });
+    const pod = (await home.api.until('cut', isReady)) as Pod;
+    const { podIP = '' } = pod.status ?? {};
+    await home.stop();
+    const { link } = podNetworkPlan(await home.network(), Number(podIP.split('.').at(-1)));
+    await runCommand(requireTools().ip, ['link', 'set', link, 'down']); // its route goes with that
+    const adopted = hears('container adopted');
+    home.start();
+    await adopted;
+    assert.equal((await fetch(`http://${podIP}:8888/`)).status, 200);
+  });
+
+  test('ends what nobody watched over any more before it starts it again', async () => {
+    await using home = await TestHome.open();
+    home.api.addPod('lost', { restartPolicy: 'Always', containers: [server] });
+    const pod = (await home.api.until('lost', isReady)) as Pod;
+    const pid = await home.pid(pod);
+    await home.stop();
+    await killConmon(home, pod);
+    home.start();
+    const again = await home.api.until('lost', (seen) => isReady(seen) && restartsOf(seen) === 1);
+    assert.notEqual(await home.pid(again as Pod, 'main', 1), pid);
+    assert.ok(!isAlive(pid), 'the earlier one is gone');
+    await home.api.delete({} as never, { namespace: 'default', name: 'lost' }, { gracePeriodSeconds: 1 });
+    await home.api.until('lost', isGone);
+    await home.stop(); // what is under way is seen through
+    const { containerPrefix } = await home.names();
+    assert.deepEqual(await cgroupsBeginning(containerPrefix), []);
+  });
+
+  test('leaves nothing alive of a pod that ended unwatched', async () => {
+    await using home = await TestHome.open();
+    home.api.addPod('lost', { restartPolicy: 'Never', containers: [server] });
+    const pod = (await home.api.until('lost', isReady)) as Pod;
+    const pid = await home.pid(pod);
+    await home.stop();
+    await killConmon(home, pod);
+    home.start();
+    const ended = (await home.api.until('lost', hasEnded)) as Pod;
+    assert.equal(terminatedOf(ended)?.reason, 'ContainerStatusUnknown');
+    assert.ok(!isAlive(pid));
+  });
+
+  test('removes a container of which the runtime’s own record is damaged', async () => {
+    await using home = await TestHome.open();
+    home.api.addPod('damaged', { containers: [sleeper] });
+    const pod = (await home.api.until('damaged', isReady)) as Pod;
+    await home.stop();
+    const { runtimeState } = homeLayout(home.dataDir);
+    const [id = ''] = await readdir(runtimeState);
+    await truncate(`${runtimeState}/${id}/state.json`);
+    home.start();
+    await home.api.delete({} as never, { namespace: 'default', name: 'damaged' }, { gracePeriodSeconds: 1 });
+    await home.api.until('damaged', isGone);
+    assert.deepEqual(await readdir(runtimeState), []);
+    assert.ok(!existsSync(home.netns(pod)));
+  });
+
   test('learns how a container ended while it was away', async () => {
     await using home = await TestHome.open();
     home.api.addPod('ends', script('trap "exit 9" TERM; echo up; while :; do sleep 0.05; done'));
@@ -250,19 +447,129 @@ describe('an agent that comes back', () => {
   });
 });
 
+describe('a container whose conmon is killed', () => {
+  test('is ended before it is started again', async () => {
+    await using home = await TestHome.open();
+    home.api.addPod('unwatched', { restartPolicy: 'Always', containers: [server] });
+    const pod = (await home.api.until('unwatched', isReady)) as Pod;
+    const pid = await home.pid(pod);
+    const id = await killConmon(home, pod);
+    await writeFile(`${homeLayout(home.dataDir).exits}/${id}`, ''); // or else it is noticed a while later
+    await home.api.until('unwatched', (seen) => isReady(seen) && restartsOf(seen) === 1);
+    assert.ok(!isAlive(pid), 'the earlier one is gone');
+  });
+});
+
+describe('a pod that cannot be ended', () => {
+  test('keeps its files and its place in the ledger until it can', async () => {
+    const { log, hears } = openLog();
+    await using home = await TestHome.open(log);
+    const volumes = [{ name: 'data', emptyDir: {} }];
+    const volumeMounts = [{ name: 'data', mountPath: '/data' }];
+    home.api.addPod('stuck', { volumes, containers: [{ ...sleeper, volumeMounts }] });
+    const pod = (await home.api.until('stuck', isReady)) as Pod;
+    const { containerPrefix } = await home.names();
+    const [group = ''] = await cgroupsBeginning(`${containerPrefix}${pod.metadata.uid}`);
+    const { mount, umount } = requireTools();
+    await runCommand(mount, ['--bind', group, group]); // a mount point cannot be removed
+    try {
+      const failed = hears('pod step failed');
+      await home.api.delete({} as never, { namespace: 'default', name: 'stuck' }, { gracePeriodSeconds: 1 });
+      await failed;
+      const directory = home.directory(pod);
+      for (const path of ['pod.json', 'volumes/data', 'containers/main/0/upper']) {
+        assert.ok(existsSync(`${directory}/${path}`), path);
+      }
+      assert.ok(home.api.pod('stuck'), 'the object is not released');
+    } finally {
+      await runCommand(umount, [group]);
+    }
+    await home.api.until('stuck', isGone);
+    await home.stop(); // what is under way is seen through
+    assert.ok(!existsSync(home.directory(pod)));
+  });
+});
+
 describe('a home that is swept', () => {
+  test('leaves alone what another home has under its index by now', async () => {
+    const { nft } = requireTools();
+    await using dead = await TestHome.open();
+    await using living = await TestHome.open();
+    const { pod: old } = await dead.run('old', script('exit 0'));
+    await living.run('any', script('exit 0'));
+    const network = await dead.network();
+    const record = homeLayout(dead.dataDir).homeFile;
+    await Promise.all([dead.stop(), living.stop()]);
+    // as after a reboot: no tables, and the other home was the first to take the index
+    for (const { table } of [network, await living.network()]) {
+      await runCommand(nft, ['delete', 'table', 'inet', table]);
+    }
+    await writeFile(homeLayout(living.dataDir).homeFile, await readFile(record));
+    living.start();
+    living.api.addPod('alive', { containers: [server] });
+    const alive = (await living.api.until('alive', isReady)) as Pod;
+    const slot = Number(alive.status?.podIP?.split('.').at(-1));
+    const entry = { uid: old.metadata.uid, namespace: 'default', name: 'old', slot };
+    await writeFile(`${dead.directory(old)}/pod.json`, JSON.stringify(entry));
+
+    const { removed, failures } = await dead.sweep();
+    assert.deepEqual({ removed, failures }, { removed: ['pod default/old'], failures: [] });
+    assert.ok(!existsSync(`${dead.dataDir}/node`));
+    assert.equal((await living.network()).index, network.index);
+    assert.equal((await fetch(`http://${alive.status?.podIP}:8888/`)).status, 200);
+    assert.match(await runCommand(nft, ['list', 'tables']), new RegExp(`inet ${network.table}$`, 'm'));
+  });
+
+  test('leaves alone a home that has the same index in another network namespace', async () => {
+    const { unshare } = requireTools();
+    await using dead = await TestHome.open();
+    await using living = await TestHome.open();
+    await dead.run('old', script('exit 0'));
+    living.api.addPod('alive', { containers: [server] });
+    const alive = (await living.api.until('alive', isReady)) as Pod;
+    await dead.stop();
+    await dead.sweep();
+    const { root, homeFile } = homeLayout(dead.dataDir);
+    await mkdir(root, { recursive: true });
+    const { index, prefix } = await living.network();
+    await writeFile(homeFile, JSON.stringify({ index, prefix, key: 'other' }));
+    const program = `
+      import { sweepHome } from ${JSON.stringify(import.meta.resolve('./sweep.ts'))};
+      import { silentLog } from '@hutch/base';
+      const { failures } = await sweepHome({ dataDir: process.argv[1], log: silentLog });
+      if (failures.length > 0) throw new Error(failures.join());`;
+    const node = [process.execPath, '--input-type=module', '-e', program, dead.dataDir];
+    await runCommand(unshare, ['--net', '--wd', import.meta.dirname, ...node]);
+    assert.ok(!existsSync(root), 'it was swept');
+    assert.equal((await fetch(`http://${alive.status?.podIP}:8888/`)).status, 200);
+  });
+
+  test('says of its rules that they were removed only if there were any', async () => {
+    await using home = await TestHome.open();
+    await home.run('a', script('exit 0'));
+    const { table } = await home.network();
+    await home.stop();
+    await runCommand(requireTools().nft, ['delete', 'table', 'inet', table]);
+    const { removed, failures } = await home.sweep();
+    assert.deepEqual({ removed, failures }, { removed: ['pod default/a'], failures: [] });
+    assert.doesNotMatch(
+      await runCommand(requireTools().nft, ['list', 'tables']),
+      new RegExp(`${table}$`, 'm'),
+    );
+  });
+
   test('leaves no process, mount, link, rule, control group or file', async () => {
     await using home = await TestHome.open();
     home.api.addPod('a', { containers: [server] });
     home.api.addPod('b', { containers: [sleeper] });
     await Promise.all([home.api.until('a', isReady), home.api.until('b', isReady)]);
-    const network = await home.network();
-    assert.notDeepEqual(await tracesOf(home.dataDir, network), []);
+    const names = await home.names();
+    assert.notDeepEqual(await tracesOf(home.dataDir, names), []);
     await home.stop();
     const report = await home.sweep();
     assert.deepEqual(report.failures, []);
     assert.ok(report.removed.includes('pod default/a'));
-    assert.deepEqual(await tracesOf(home.dataDir, network), []);
+    assert.deepEqual(await tracesOf(home.dataDir, names), []);
     assert.ok(!existsSync(`${home.dataDir}/node`));
     assert.deepEqual((await home.sweep()).removed, [], 'sweeping again finds nothing');
   });
@@ -271,13 +578,13 @@ describe('a home that is swept', () => {
     await using home = await TestHome.open();
     const { metadata } = home.api.addPod('a', { containers: [sleeper] });
     await home.api.until('a', isReady);
-    const network = await home.network();
+    const names = await home.names();
     await home.stop();
     await rm(`${home.dataDir}/node/pods/${metadata.uid}/pod.json`);
     await rm(`${home.dataDir}/node/pods/${metadata.uid}/containers`, { recursive: true });
     const { removed } = await home.sweep();
     assert.ok(removed.some((what) => what.startsWith('control group')));
-    const left = (await tracesOf(home.dataDir, network)).filter((trace) => !trace.includes('conmon'));
+    const left = (await tracesOf(home.dataDir, names)).filter((trace) => !trace.includes('conmon'));
     assert.deepEqual(left, []);
   });
 

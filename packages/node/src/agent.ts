@@ -15,6 +15,7 @@ import type { KubeClient } from '@hutch/kube-client';
 import { keyOf, keyText, type ObjectKey, type Pod, pods } from '@hutch/kube-meta';
 import { requireTools } from './command.ts';
 import { ConmonRuntime } from './containers/conmon-runtime.ts';
+import { kernelLimitHooks, readKernelLimits } from './containers/kernel-limits.ts';
 import { type LogOptions, readLog } from './containers/logs.ts';
 import { type DefaultLimits, defaultLimits } from './containers/resources.ts';
 import { chooseRootPath } from './containers/root.ts';
@@ -102,12 +103,15 @@ async function openContext(options: NodeAgentOptions, timings: PodTimings): Prom
   const directories = Object.values(images).flatMap((image) =>
     image.type === 'directory' ? [image.path] : [],
   );
-  const [network, userNamespace, rootPath, resolvConf] = await Promise.all([
-    openHome(home, dataDir, { tools, log }),
-    probeUserNamespace(tools),
-    chooseRootPath([dataDir, imageDir, ...directories, ...Object.values(tools)]),
-    readFile('/etc/resolv.conf', 'utf8').catch(() => ''), // a machine without one has no name servers
-  ]);
+  const [{ network, containerPrefix }, userNamespace, rootPath, kernelLimits, resolvConf] = await Promise.all(
+    [
+      openHome(home, dataDir, { tools, log }),
+      probeUserNamespace(tools),
+      chooseRootPath([dataDir, imageDir, ...directories, ...Object.values(tools)]),
+      readKernelLimits(),
+      readFile('/etc/resolv.conf', 'utf8').catch(() => ''), // a machine without one has no name servers
+    ],
+  );
   const idMapping = userNamespace.isUsable ? userNamespace.mapping : undefined;
   const uplinks = new Uplinks(network, { tools, log });
   await uplinks.refresh();
@@ -117,6 +121,7 @@ async function openContext(options: NodeAgentOptions, timings: PodTimings): Prom
     home,
     tools,
     network,
+    containerPrefix,
     uplinks,
     slots: new Slots(),
     runtime: new ConmonRuntime({ name: runtimeName, program: tools.runc, tools, home, log }),
@@ -125,6 +130,7 @@ async function openContext(options: NodeAgentOptions, timings: PodTimings): Prom
     limits: { ...defaultLimits, ...options.limits },
     nameservers: options.nameservers ?? publicNameservers(resolvConf),
     idMapping,
+    hooks: idMapping && kernelLimitHooks(kernelLimits, tools.sh),
     abilities: { hasUserNamespaces: idMapping !== undefined, runtimeClasses: [runtimeName] },
     client,
     events: createEventRecorder({ client, component: 'hutch-node', clock, log }),

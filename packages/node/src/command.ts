@@ -95,6 +95,7 @@ export const toolNames = [
   'umount',
   'unshare',
   'nsenter',
+  'rm',
 ] as const;
 type ToolName = (typeof toolNames)[number];
 export type Tools = Readonly<Record<ToolName, string>>;

@@ -3,7 +3,7 @@ import type { Clock, Log } from '@hutch/base';
 import type { EventRecorder } from '@hutch/controller';
 import type { KubeClient } from '@hutch/kube-client';
 import type { Tools } from './command.ts';
-import type { OciIdMapping } from './containers/oci.ts';
+import type { OciHooks, OciIdMapping } from './containers/oci.ts';
 import type { DefaultLimits } from './containers/resources.ts';
 import type { ContainerRuntime } from './containers/runtime.ts';
 import type { HomeLayout } from './home.ts';
@@ -20,6 +20,8 @@ export interface NodeContext {
   readonly home: HomeLayout;
   readonly tools: Tools;
   readonly network: HomeNetworkPlan;
+  /** See `HomeNames`. */
+  readonly containerPrefix: string;
   readonly uplinks: Uplinks;
   readonly slots: Slots;
   readonly runtime: ContainerRuntime;
@@ -30,6 +32,8 @@ export interface NodeContext {
   readonly nameservers: readonly string[];
   /** Undefined: this machine has no user namespaces, root inside is root outside. */
   readonly idMapping: OciIdMapping | undefined;
+  /** See `kernelLimitHooks`. */
+  readonly hooks: OciHooks | undefined;
   readonly abilities: NodeAbilities;
   readonly client: KubeClient;
   readonly events: EventRecorder;

@@ -9,7 +9,7 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { silentLog } from '@hutch/base';
 import { homeLayout } from './home.ts';
-import { readHomeRecord } from './open-home.ts';
+import { readHomeNames } from './open-home.ts';
 import { sweepHome } from './sweep.ts';
 import { tracesOf } from './test-home.ts';
 
@@ -28,9 +28,9 @@ describe('an agent that is killed', () => {
       const program = fileURLToPath(import.meta.resolve('./test-crash-agent.ts'));
       const args = [program, dataDir, join(root, 'images'), String(dieAfterMs)];
       await once(spawn(process.execPath, args, { stdio: 'ignore' }), 'exit');
-      const network = await readHomeRecord(homeLayout(dataDir), silentLog);
+      const names = await readHomeNames(homeLayout(dataDir), silentLog);
       assert.deepEqual((await sweepHome({ dataDir, log: silentLog })).failures, []);
-      if (network) assert.deepEqual(await tracesOf(dataDir, network), []);
+      if (names) assert.deepEqual(await tracesOf(dataDir, names), []);
     });
   }
 });

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { type Log, silentLog } from '@hutch/base';
 import { readRecord, replaceFile } from './files.ts';
 import { homeLayout, podLayout } from './home.ts';
-import { readHomeRecord } from './open-home.ts';
+import { readHomeNames } from './open-home.ts';
 import { readLedger } from './pods/ledger.ts';
 
 async function temporaryDirectory() {
@@ -51,7 +51,7 @@ test('a home whose records are empty is one without a network and with nameless 
   await writeFile(home.homeFile, '');
   await writeFile(pod.ledger, '');
   const { paths, log } = warnings();
-  assert.equal(await readHomeRecord(home, log), undefined);
+  assert.equal(await readHomeNames(home, log), undefined);
   assert.deepEqual(await readLedger(home, log), [{ uid: 'uid-1', namespace: '', name: '' }]);
   assert.deepEqual(paths, [home.homeFile, pod.ledger]);
 });

@@ -1,4 +1,5 @@
 /** Brings a home's directory and network into being, or finds those of an earlier run again. */
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { type Log, messageOf } from '@hutch/base';
 import { runCommand, type Tools } from './command.ts';
@@ -11,24 +12,47 @@ import { type HomeNetworkPlan, homeNetworkPlan } from './network/plan.ts';
 interface HomeRecord {
   readonly index: number;
   readonly prefix: string;
+  /** Random, made once. */
+  readonly key: string;
 }
 
-export async function readHomeRecord(home: HomeLayout, log: Log): Promise<HomeNetworkPlan | undefined> {
+/** What a home goes by on the machine. */
+export interface HomeNames {
+  readonly network: HomeNetworkPlan;
+  /**
+   * Of its containers' ids, and so of their control groups. Those are the whole machine's, while an index is claimed in
+   * one network namespace: two homes may have the same.
+   */
+  readonly containerPrefix: string;
+}
+
+/** The key tells apart homes that see the same path (in mount namespaces of their own), the path a home from its copy. */
+function namesOf(home: HomeLayout, { index, prefix, key }: HomeRecord): HomeNames {
+  const digest = createHash('sha256').update(`${home.root}\0${key}`).digest('hex').slice(0, 8);
+  return { network: homeNetworkPlan(index, prefix), containerPrefix: `hutch-${digest}-` };
+}
+
+/** Undefined for a home that has claimed nothing yet. */
+export async function readHomeNames(home: HomeLayout, log: Log): Promise<HomeNames | undefined> {
   const record = await readRecord<HomeRecord>(home.homeFile, log);
-  return record && homeNetworkPlan(record.index, record.prefix);
+  return record && namesOf(home, record);
 }
 
 export async function openHome(
   home: HomeLayout,
   dataDir: string,
   deps: { readonly tools: Tools; readonly log: Log },
-): Promise<HomeNetworkPlan> {
+): Promise<HomeNames> {
   await makeHomeDirectories(home);
-  const earlier = await readHomeRecord(home, deps.log);
-  if (earlier && (await reclaimHomeNetwork(earlier, dataDir, deps))) return earlier;
-  const remember = ({ index, prefix }: HomeNetworkPlan) =>
-    replaceFile(home.homeFile, JSON.stringify({ index, prefix } satisfies HomeRecord));
-  return await claimHomeNetwork(dataDir, remember, deps);
+  const earlier = await readRecord<HomeRecord>(home.homeFile, deps.log);
+  if (earlier) {
+    const names = namesOf(home, earlier);
+    if (await reclaimHomeNetwork(names.network, dataDir, deps)) return names;
+  }
+  const key = earlier?.key ?? randomBytes(8).toString('hex');
+  const recordOf = ({ index, prefix }: HomeNetworkPlan): HomeRecord => ({ index, prefix, key });
+  const remember = (plan: HomeNetworkPlan) => replaceFile(home.homeFile, JSON.stringify(recordOf(plan)));
+  return namesOf(home, recordOf(await claimHomeNetwork(dataDir, remember, deps)));
 }
 
 /** Closed to the machine's other users: what containers write lies below. */

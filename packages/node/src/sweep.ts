@@ -1,5 +1,5 @@
 /** Removes everything a home has on the machine, from its ledger and then by name, whatever state it was left in. */
-import { rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { type Log, messageOf } from '@hutch/base';
 import { requireTools, type Tools } from './command.ts';
 import { cgroupsBeginning, removeCgroup } from './containers/cgroups.ts';
@@ -8,11 +8,11 @@ import type { ContainerRuntime } from './containers/runtime.ts';
 import { namesIn } from './files.ts';
 import { type HomeLayout, homeLayout } from './home.ts';
 import { type Holding, holdHomeNetwork, releaseHomeNetwork } from './network/home-network.ts';
-import type { HomeNetworkPlan } from './network/plan.ts';
 import { removeLink } from './network/pod-network.ts';
-import { makeHomeDirectories, readHomeRecord } from './open-home.ts';
+import { type HomeNames, makeHomeDirectories, readHomeNames } from './open-home.ts';
 import { type LedgerEntry, readLedger } from './pods/ledger.ts';
 import { placesOf, type RemovalContext, removeRecordedPod } from './pods/remove-pod.ts';
+import { removeTrees } from './remove-trees.ts';
 
 export interface SweepOptions {
   readonly dataDir: string;
@@ -32,17 +32,19 @@ export interface SweepReport {
 
 /**
  * Idempotent. The home must not be running. Each step goes on after a failure of another; a home whose ledger is gone
- * but whose index is known still loses its links, control groups (with all processes in them) and rules. After a reboot
- * its index may be another home's: then only what the ledger leads to is removed, and nothing by name.
+ * but whose names are known still loses its links, control groups (with all processes in them) and rules. After a reboot
+ * its index may be another home's: then no link and no rule is removed by name.
  */
 export async function sweepHome(options: SweepOptions): Promise<SweepReport> {
   const home = homeLayout(options.dataDir);
-  const network = await readHomeRecord(home, options.log);
-  if (!network) {
-    await rm(home.root, { recursive: true, force: true }); // nothing was ever made outside of it
+  const names = await readHomeNames(home, options.log);
+  if (!names && !existsSync(home.root)) return { removed: [], failures: [] };
+  const tools = requireTools(options.path);
+  if (!names) {
+    await removeTrees([home.root], tools); // nothing was ever made outside of it
     return { removed: [], failures: [] };
   }
-  const sweep = new Sweep(home, network, options);
+  const sweep = new Sweep(home, names, tools, options);
   await sweep.run(options.graceMs ?? 0);
   return sweep;
 }
@@ -51,15 +53,15 @@ class Sweep implements SweepReport {
   readonly removed: string[] = [];
   readonly failures: string[] = [];
   readonly #home: HomeLayout;
-  readonly #network: HomeNetworkPlan;
+  readonly #names: HomeNames;
   readonly #options: SweepOptions;
   readonly #tools: Tools;
 
-  constructor(home: HomeLayout, network: HomeNetworkPlan, options: SweepOptions) {
+  constructor(home: HomeLayout, names: HomeNames, tools: Tools, options: SweepOptions) {
     this.#home = home;
-    this.#network = network;
+    this.#names = names;
     this.#options = options;
-    this.#tools = requireTools(options.path);
+    this.#tools = tools;
   }
 
   async run(graceMs: number): Promise<void> {
@@ -67,7 +69,7 @@ class Sweep implements SweepReport {
     const holding = await this.#hold();
     const runtime = this.#openRuntime();
     const isIndexOurs = holding === 'kept' || holding === 'taken';
-    const context = { home: this.#home, network: this.#network, isIndexOurs, tools: this.#tools, runtime };
+    const context = { home: this.#home, ...this.#names, isIndexOurs, tools: this.#tools, runtime };
     try {
       const entries = await readLedger(this.#home, this.#options.log);
       if (graceMs > 0) await this.#askToEnd(entries, context, graceMs);
@@ -75,10 +77,11 @@ class Sweep implements SweepReport {
     } finally {
       runtime.close();
     }
-    if (isIndexOurs) await this.#removeByName();
+    await this.#removeGroups();
+    if (isIndexOurs) await this.#removeLinks();
     // while anything is left the index stays ours: the rules go on holding what may still run
     if (isIndexOurs && this.failures.length === 0) await this.#release(holding);
-    if (this.failures.length === 0) await rm(this.#home.root, { recursive: true, force: true });
+    if (this.failures.length === 0) await removeTrees([this.#home.root], this.#tools);
   }
 
   #openRuntime(): ContainerRuntime {
@@ -121,27 +124,31 @@ class Sweep implements SweepReport {
     else this.#fail(`pod ${name}`, failures.join('; '));
   }
 
-  /** Undefined when it cannot be known: then nothing is removed by name, and the next sweep tries again. */
+  /** Undefined when it cannot be known: then no link is removed by name, and the next sweep tries again. */
   async #hold(): Promise<Holding | undefined> {
     try {
-      return await holdHomeNetwork(this.#network, this.#options.dataDir, this.#tools);
+      return await holdHomeNetwork(this.#names.network, this.#options.dataDir, this.#tools);
     } catch (err) {
-      this.#fail(`table ${this.#network.table}`, messageOf(err));
+      this.#fail(`table ${this.#names.network.table}`, messageOf(err));
       return undefined;
     }
   }
 
-  async #removeByName(): Promise<void> {
-    const { linkPrefix } = this.#network;
-    const groups = new Set((await cgroupsBeginning(linkPrefix)).map((path) => path.split('/').at(-1) ?? ''));
+  async #removeGroups(): Promise<void> {
+    const paths = await cgroupsBeginning(this.#names.containerPrefix);
+    const groups = new Set(paths.map((path) => path.split('/').at(-1) ?? ''));
     for (const group of groups) await this.#step(`control group ${group}`, () => removeCgroup(group));
+  }
+
+  async #removeLinks(): Promise<void> {
+    const { linkPrefix } = this.#names.network;
     for (const link of (await namesIn('/sys/class/net')).filter((name) => name.startsWith(linkPrefix))) {
       await this.#step(`link ${link}`, () => removeLink(link, this.#tools));
     }
   }
 
   async #release(holding: Holding): Promise<void> {
-    const { index, table } = this.#network;
+    const { index, table } = this.#names.network;
     const wasThere = holding === 'kept'; // else we made it just now
     await this.#step(`table ${table}`, () => releaseHomeNetwork(index, this.#tools), wasThere);
   }

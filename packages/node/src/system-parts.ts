@@ -29,6 +29,7 @@ const packages: Readonly<Record<string, Partial<Record<PackageTool, string>> & {
   umount: { all: 'mount', dnf: 'util-linux', apk: 'util-linux' },
   unshare: { all: 'util-linux' },
   nsenter: { all: 'util-linux' },
+  rm: { all: 'coreutils' },
 };
 
 type PackageTool = 'apt-get' | 'dnf' | 'apk';

@@ -1,4 +1,5 @@
 /** A real home for this package's system tests: real containers and network, the API in memory. */
+import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +12,7 @@ import { cgroupsBeginning } from './containers/cgroups.ts';
 import { FakeApi } from './fake-api.ts';
 import { homeLayout } from './home.ts';
 import type { HomeNetworkPlan } from './network/plan.ts';
-import { readHomeRecord } from './open-home.ts';
+import { type HomeNames, readHomeNames } from './open-home.ts';
 import { type SweepReport, sweepHome } from './sweep.ts';
 import { aContainer } from './test-objects.ts';
 
@@ -32,6 +33,17 @@ export function script(
     ...spec,
     containers: [aContainer({ command: ['sh', '-c', text], ...container })],
   };
+}
+
+/** A log whose next line of some text can be waited for. */
+export function openLog(): { readonly log: Log; hears(message: string): Promise<void> } {
+  const lines = new EventEmitter();
+  const say = (message: string) => void lines.emit(message);
+  const log: Log = { debug: say, info: say, warn: say, error: say, with: () => log };
+  const hears = async (message: string) => {
+    await once(lines, message, { signal: AbortSignal.timeout(20_000) });
+  };
+  return { log, hears };
 }
 
 // shared, as between the homes of a machine
@@ -88,10 +100,14 @@ export class TestHome implements AsyncDisposable {
     await this.#running;
   }
 
+  async names(): Promise<HomeNames> {
+    const names = await readHomeNames(homeLayout(this.dataDir), this.#log);
+    if (!names) throw new Error('the home has claimed nothing');
+    return names;
+  }
+
   async network(): Promise<HomeNetworkPlan> {
-    const plan = await readHomeRecord(homeLayout(this.dataDir), this.#log);
-    if (!plan) throw new Error('the home has no network');
-    return plan;
+    return (await this.names()).network;
   }
 
   async output(name: string): Promise<string> {
@@ -134,6 +150,11 @@ export class TestHome implements AsyncDisposable {
     return Number(await readFile(join(directory, 'container.pid'), 'utf8'));
   }
 
+  /** The pod's own directory. */
+  directory(pod: Pod): string {
+    return join(homeLayout(this.dataDir).pods, pod.metadata.uid);
+  }
+
   netns(pod: Pod): string {
     return join(homeLayout(this.dataDir).pods, pod.metadata.uid, 'netns');
   }
@@ -150,12 +171,13 @@ export class TestHome implements AsyncDisposable {
 }
 
 /** Everything on the machine that bears a home's name. */
-export async function tracesOf(dataDir: string, network: HomeNetworkPlan): Promise<string[]> {
+export async function tracesOf(dataDir: string, names: HomeNames): Promise<string[]> {
+  const { network, containerPrefix } = names;
   const [mounts, links, tables, groups, processes] = await Promise.all([
     readFile('/proc/self/mountinfo', 'utf8'),
     readdir('/sys/class/net'),
     runCommand(requireTools().nft, ['list', 'tables']),
-    cgroupsBeginning(network.linkPrefix),
+    cgroupsBeginning(containerPrefix),
     commandLines(),
   ]);
   return [

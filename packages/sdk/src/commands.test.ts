@@ -189,16 +189,34 @@ describe('a running command', () => {
     assert.equal(rig.home.stdin.length, 5_000_000);
   });
 
-  test('is told how far its output was read', async () => {
+  test('is told how far its output was read, also of what came while it was being told', async () => {
+    const allRead = Promise.withResolvers<void>();
     await using rig = await setUp({
       stdout: new Uint8Array(3_000_000),
       frameBytes: 64_000,
-      exitsWhenAcknowledged: true,
+      // The process waits for the second message; the first is answered when there is nothing left to read.
+      beforeAcknowledged: () => allRead.promise,
+      exitsWhenAcknowledged: 2_900_000,
     });
     await using running = await rig.commands.start(['x']);
-    await running.wait();
-    const [read] = rig.home.acknowledged;
-    assert.ok(read && read.stdout >= 512_000 && read.stdout <= 3_000_000, JSON.stringify(read));
+    let read = 0;
+    for await (const { data } of running.output) {
+      read += data.length;
+      if (read === 3_000_000) allRead.resolve();
+    }
+    const last = rig.home.acknowledged.at(-1);
+    assert.ok(last && last.stdout >= 2_900_000, JSON.stringify(rig.home.acknowledged));
+  });
+
+  test('is told again when telling it failed', async () => {
+    await using rig = await setUp({
+      stdout: new Uint8Array(1_000_000),
+      frameBytes: 64_000,
+      exitsWhenAcknowledged: 900_000,
+    });
+    rig.home.refusals.push({ path: /acknowledge$/, status: 502, body: { detail: 'Could not connect' } });
+    await using running = await rig.commands.start(['x']);
+    assert.deepEqual(await running.wait(), { exitCode: 0 });
   });
 
   test('is killed when it is let go', async () => {

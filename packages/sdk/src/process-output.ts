@@ -5,7 +5,7 @@
  * read, so that nothing still on its way can be lost; a reader that stops reading stops the process.
  * Gives up: when the runtime cannot be reached for about half a minute, or no longer has the output.
  */
-import { Fault } from '@hutch/base';
+import { Fault, pause } from '@hutch/base';
 import {
   type Frame,
   FrameDecoder,
@@ -27,6 +27,8 @@ export interface OutputChunk {
 const silenceMs = 45_000;
 /** A small part of what the runtime keeps, so that a process never waits for the news. */
 const acknowledgeBytes = 512 << 10;
+/** A message that did not get through is repeated after this, since the process may wait for it. */
+const repeatMs = 100;
 
 export interface ProcessOutputDeps {
   readonly connection: Connection;
@@ -95,26 +97,41 @@ function unseenPart(
   return data.subarray(Math.min(have - offset, data.length));
 }
 
-/** Tells the runtime now and then how far we are: one message at a time, and a lost one does not matter. */
+/**
+ * Tells the runtime now and then how far we are, one message at a time.
+ *
+ * What was read while a message was under way is told right after it: the process may have stopped for just that,
+ * and then no further output would come to remind us.
+ */
 function acknowledger(connection: Connection, id: string, signal: AbortSignal): (at: OutputRead) => void {
   let told = 0;
   let isTelling = false;
-  const tell = async (read: OutputRead) => {
+  let latest: OutputRead = { stdout: 0, stderr: 0 };
+  const isDue = () => latest.stdout + latest.stderr - told >= acknowledgeBytes;
+  const tell = async () => {
+    const path = `${processesPath}/${id}/acknowledge`;
+    const doing = `acknowledge output of process ${id}`;
+    isTelling = true;
     try {
-      const path = `${processesPath}/${id}/acknowledge`;
-      const doing = `acknowledge output of process ${id}`;
-      await connection.json({ doing, method: 'POST', path, json: read, signal });
+      while (isDue()) {
+        const json = latest;
+        try {
+          await connection.json({ doing, method: 'POST', path, json, signal });
+          told = json.stdout + json.stderr;
+        } catch (err) {
+          if (!isCut(err)) throw err;
+          await pause(repeatMs, signal);
+        }
+      }
     } catch {
-      // the next one says more, and so does a re-attach
+      // aborted, or the process is over: nobody waits for it any more
     } finally {
       isTelling = false;
     }
   };
   return ({ stdout, stderr }) => {
-    if (isTelling || stdout + stderr - told < acknowledgeBytes) return;
-    told = stdout + stderr;
-    isTelling = true;
-    void tell({ stdout, stderr });
+    latest = { stdout, stderr };
+    if (!isTelling && isDue()) void tell();
   };
 }
 

@@ -21,8 +21,10 @@ export interface Script {
   readonly stdinCuts?: readonly number[];
   /** The process exits when stdin ends. */
   readonly exitsWithStdin?: boolean;
-  /** The process exits when somebody says how far they read. */
-  readonly exitsWhenAcknowledged?: boolean;
+  /** The process exits when somebody says that they read this many bytes of its stdout. */
+  readonly exitsWhenAcknowledged?: number;
+  /** Before a message about what was read is answered. */
+  readonly beforeAcknowledged?: () => Promise<void>;
   /** The process closes its stdin after this many bytes. */
   readonly stdinLimit?: number;
   /** The first start does not run but fails like this. */
@@ -248,7 +250,8 @@ export class FakeHome implements AsyncDisposable {
     }
     if (url.pathname.endsWith('/acknowledge')) {
       this.acknowledged.push(body);
-      this.#exited.resolve();
+      await this.#script.beforeAcknowledged?.();
+      if (body.stdout >= (this.#script.exitsWhenAcknowledged ?? 0)) this.#exited.resolve();
     }
     json(response, {});
   }

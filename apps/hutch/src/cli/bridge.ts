@@ -7,7 +7,7 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
-import { messageOf, pause } from '@hutch/base';
+import { pause } from '@hutch/base';
 import type { ProcessExited, TerminalSize } from '@hutch/runtime-protocol';
 import type { RunningCommand } from '@hutch/sdk';
 import { Interrupted, type InterruptSignal, type Interrupts } from './interrupt.ts';
@@ -32,7 +32,7 @@ export interface BridgeOptions {
 }
 
 export function terminalSize({ stdout }: Stdio): TerminalSize {
-  return { columns: stdout.columns ?? 80, rows: stdout.rows ?? 24 };
+  return { columns: stdout.columns || 80, rows: stdout.rows || 24 }; // some terminals have no size
 }
 
 export async function bridge(command: RunningCommand, options: BridgeOptions): Promise<ProcessExited> {
@@ -125,11 +125,7 @@ function stty(...args: string[]): string {
   return execFileSync('stty', args, { stdio: ['inherit', 'pipe', 'inherit'], encoding: 'utf8' }).trim();
 }
 
-/** Makes a broken pipe an error of the next write instead of one that ends this program. */
-export function tameBrokenPipes({ stdout, stderr }: Stdio): void {
-  for (const stream of [stdout, stderr]) {
-    stream.on('error', (err: NodeJS.ErrnoException) => {
-      if (err.code !== 'EPIPE') process.stderr.write(`hutch: ${messageOf(err)}\n`);
-    });
-  }
+/** Makes a failed write an error of the next one, which is told, instead of one that ends this program. */
+export function tameOutputErrors({ stdout, stderr }: Stdio): void {
+  for (const stream of [stdout, stderr]) stream.on('error', () => {});
 }

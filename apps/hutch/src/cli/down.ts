@@ -11,7 +11,11 @@ const lookEveryMs = 20;
 export async function down(dataDir: DataDir): Promise<number> {
   const endpoint = readEndpoint(dataDir);
   if (!endpoint) {
-    process.stderr.write(`hutch: no home is running in ${dataDir.root}\n`);
+    const { clearDeadHome } = await import('../home/dead-home.ts');
+    const removed = await clearDeadHome(dataDir);
+    const remains =
+      removed.length === 0 ? '' : `; removed what an earlier one left behind: ${removed.join(', ')}`;
+    process.stderr.write(`hutch: no home is running in ${dataDir.root}${remains}\n`);
     return 0;
   }
   process.kill(endpoint.pid, 'SIGTERM');

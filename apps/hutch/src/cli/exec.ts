@@ -1,7 +1,7 @@
 /** `hutch exec`: one more command in a sandbox that is already there. */
 import { Fault, isFault } from '@hutch/base';
 import type { DataDir } from '../home/data-dir.ts';
-import { type Stdio, tameBrokenPipes } from './bridge.ts';
+import { type Stdio, tameOutputErrors } from './bridge.ts';
 import { connect } from './connect.ts';
 import { exitCodeOf, signalExitCode } from './exit-codes.ts';
 import { Interrupted, Interrupts } from './interrupt.ts';
@@ -16,7 +16,7 @@ export async function exec(
   stdio: Stdio,
 ): Promise<number> {
   requireTerminal(options, stdio);
-  tameBrokenPipes(stdio);
+  tameOutputErrors(stdio);
   using interrupts = new Interrupts();
   try {
     const limits = { signal: interrupts.signal, timeoutMs: readyWithinMs };

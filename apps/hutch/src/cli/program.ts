@@ -11,6 +11,7 @@ import { version } from '../version.ts';
 import { exitCodes, failureExitCode, usageExitCode } from './exit-codes.ts';
 import {
   parseCpu,
+  parseDataDir,
   parseDurationMs,
   parseEnv,
   parseMemory,
@@ -76,7 +77,11 @@ const sqliteFull = 13;
 /** What the machine itself refuses, wherever in the chain of causes it stands. */
 function machineFailure(err: unknown): string | undefined {
   for (let at = err; at instanceof Error; at = at.cause) {
-    const { code, errcode } = at as Error & { code?: string; errcode?: number };
+    const { code, errcode, syscall } = at as Error & { code?: string; errcode?: number; syscall?: string };
+    if (code === 'ENOSPC' && syscall === 'write' && !('path' in at))
+      return 'could not write the output: no space left';
+    if (code === 'ENOTDIR' || code === 'EEXIST')
+      return 'the data directory cannot be made there: name another one with --data-dir';
     if (code === 'ENOSPC' || errcode === sqliteFull) {
       return 'no space left on the disk of the data directory: free some, or name another one with --data-dir';
     }
@@ -91,6 +96,7 @@ function describe(env: NodeJS.ProcessEnv, finish: (exitCode: number) => void): C
   const dataDir = () =>
     new Option('--data-dir <directory>', 'where Hutch keeps its state')
       .env('HUTCH_DATA_DIR')
+      .argParser(parseDataDir)
       .default(defaultDataRoot(env));
   const output = () => new Option('-o, --output <format>', 'text or json').default('text');
   const collect = (value: string, all: string[]) => [...all, value];

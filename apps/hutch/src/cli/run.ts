@@ -10,7 +10,7 @@ import { CommandNotStarted, Hutch, type Sandbox, type Stage } from '@hutch/sdk';
 import type { DataDir } from '../home/data-dir.ts';
 import { startDetached } from '../home/detached.ts';
 import { readEndpoint } from '../home/endpoint.ts';
-import { bridge, type Stdio, tameBrokenPipes, terminalSize } from './bridge.ts';
+import { bridge, type Stdio, tameOutputErrors, terminalSize } from './bridge.ts';
 import { exitCodeOf, exitCodes, signalExitCode } from './exit-codes.ts';
 import { httpFetch } from './http-fetch.ts';
 import { Interrupted, Interrupts } from './interrupt.ts';
@@ -42,7 +42,7 @@ const capturedBytes = 16 << 20;
 
 export async function run(options: RunOptions, stdio: Stdio): Promise<number> {
   requireTerminal(options, stdio);
-  tameBrokenPipes(stdio);
+  tameOutputErrors(stdio);
   using interrupts = new Interrupts();
   const timings = new Timings();
   timings.mark('load program');
@@ -63,6 +63,11 @@ export async function run(options: RunOptions, stdio: Stdio): Promise<number> {
     return result.exitCode;
   } catch (err) {
     if (err instanceof Interrupted) return signalExitCode(err.interruptedBy);
+    if (options.name !== undefined && isFault(err, 'already-exists')) {
+      const { name } = options;
+      const hint = `use it with: hutch exec ${name} -- COMMAND, or remove it with: hutch rm ${name}`;
+      throw new Fault('already-exists', `there already is a sandbox "${name}"; ${hint}`, { cause: err });
+    }
     throw err;
   }
 }

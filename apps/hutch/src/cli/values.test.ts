@@ -39,7 +39,8 @@ test('amounts of CPU and memory are checked before anything is made', () => {
   for (const good of ['1', '0.5', '500m']) assert.equal(parseCpu(good), good);
   for (const bad of ['', '0', 'two', '1.5m', '-1']) assert.throws(() => parseCpu(bad), UsageFault);
   for (const good of ['512Mi', '2Gi', '500M', '1.5Gi']) assert.equal(parseMemory(good), good);
-  for (const bad of ['', '0', '2GB', '1 Gi', '-1Mi']) assert.throws(() => parseMemory(bad), UsageFault);
+  for (const bad of ['', '0', '2GB', '1 Gi', '-1Mi', '1', '4Mi'])
+    assert.throws(() => parseMemory(bad), UsageFault);
 });
 
 test('a sandbox name is a DNS label', () => {

@@ -35,6 +35,23 @@ export function parseEnv(pairs: readonly string[], own: NodeJS.ProcessEnv): Reco
 }
 
 const cpuPattern = /^(\d+(\.\d+)?|\d+m)$/;
+const unitBytes: Readonly<Record<string, number>> = {
+  '': 1,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  T: 1e12,
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+  Ti: 2 ** 40,
+};
+
+function bytesOf(text: string): number {
+  const [, amount = '', unit = ''] = /^([\d.]+)(.*)$/.exec(text) ?? [];
+  return Number(amount) * (unitBytes[unit] ?? Number.NaN);
+}
+
 const memoryPattern = /^\d+(\.\d+)?(k|M|G|T|Ki|Mi|Gi|Ti)?$/;
 
 export function parseCpu(text: string): string {
@@ -47,6 +64,9 @@ export function parseCpu(text: string): string {
 export function parseMemory(text: string): string {
   if (!memoryPattern.test(text) || Number.parseFloat(text) <= 0) {
     throw new UsageFault(`--memory ${text}: not an amount of memory; write 512Mi, 2Gi or 500M`);
+  }
+  if (bytesOf(text) < minMemoryBytes) {
+    throw new UsageFault(`--memory ${text}: a sandbox needs at least 16Mi`);
   }
   return text;
 }
@@ -61,6 +81,18 @@ export function parseName(text: string): string {
   }
   return text;
 }
+
+/** A path that is empty would be the current directory, which nobody means. */
+export function parseDataDir(text: string): string {
+  if (text === '') throw new UsageFault('--data-dir is empty: name a directory, or leave it out');
+  if (text.includes(',') || text.includes('\n')) {
+    throw new UsageFault(`--data-dir ${text}: commas and line breaks cannot be mounted; choose another name`);
+  }
+  return text;
+}
+
+/** Less than this is used up before the first line of any program runs. */
+const minMemoryBytes = 16 << 20;
 
 export type OutputFormat = 'text' | 'json';
 

@@ -45,7 +45,6 @@ import {
   createRouter,
   keysSecret,
   openUpstreams,
-  type RouterServer,
   routeTable,
   serveRouter,
 } from '@hutch/routing';
@@ -62,6 +61,8 @@ export interface HomeOptions {
   readonly adminToken: string;
   /** Any free one when absent. */
   readonly routerPort?: Port | undefined;
+  /** One more way to the API server besides the router. */
+  readonly openDoor?: ((server: ApiServer) => Promise<AsyncDisposable>) | undefined;
   readonly log: Log;
   readonly onPodStage?: ((timing: PodTiming, stage: Stage) => void) | undefined;
 }
@@ -123,6 +124,15 @@ export async function startHome(options: HomeOptions): Promise<Home> {
     log: log.with({ part: 'router' }),
   });
 
+  // Doors first: a port that is taken must be known before anything is made on the machine.
+  await using doors = new AsyncDisposableStack();
+  doors.defer(() => upstreams.close());
+  const anyPort: Port = { number: 0, isFixed: false };
+  const serve = (port: number) => serveRouter(router, { host: '127.0.0.1', port });
+  const listener = await listen(options.routerPort ?? anyPort, serve);
+  doors.defer(() => listener.close(0));
+  if (options.openDoor) doors.use(await options.openDoor(server));
+
   const running = runTogether(stop.signal, [
     (signal) => server.run(signal),
     (signal) => sandboxCopy.run(signal),
@@ -151,11 +161,7 @@ export async function startHome(options: HomeOptions): Promise<Home> {
   const failed = running.then(() => new Promise<never>(() => {}));
   failed.catch(() => {}); // whoever waits for the home hears of it
 
-  let listener: RouterServer;
   try {
-    const anyPort: Port = { number: 0, isFixed: false };
-    const serve = (port: number) => serveRouter(router, { host: '127.0.0.1', port });
-    listener = await listen(options.routerPort ?? anyPort, serve);
     await Promise.race([sandboxCopy.synced, running]);
   } catch (err) {
     stop.abort();
@@ -163,13 +169,13 @@ export async function startHome(options: HomeOptions): Promise<Home> {
     throw err;
   }
 
+  const opened = doors.move();
   return {
     router: listener.url,
     server,
     failed,
     async drain() {
-      await listener.close(0);
-      await upstreams.close();
+      await opened.disposeAsync();
       stop.abort();
       await running.catch(() => {});
       return await sweepHome({ dataDir: dataDir.root, log });

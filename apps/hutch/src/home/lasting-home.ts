@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { ensureCertificates, serveHttps } from '@hutch/apiserver';
+import { type ApiServer, ensureCertificates, serveHttps } from '@hutch/apiserver';
 import { type Log, systemClock } from '@hutch/base';
 import { openSqliteStorage } from '@hutch/storage';
 import type { DataDir } from './data-dir.ts';
@@ -50,24 +50,29 @@ export async function startLastingHome(options: LastingHomeOptions): Promise<Las
     const adminToken = readOrMakeToken(dataDir);
     const certificates = await ensureCertificates(dataDir.certificatesDir, { clock: systemClock });
     const routerPort = portOf(options.routerPort, defaultRouterPort);
-    const home = await startHome({ dataDir, storage, adminToken, routerPort, log });
+    let api = '';
+    const openDoor = async (server: ApiServer) => {
+      const serve = (port: number) => serveHttps(server, { ...certificates, port });
+      const door = await listen(portOf(options.apiPort, defaultApiPort), serve);
+      api = door.url;
+      return door;
+    };
+    const home = await startHome({ dataDir, storage, adminToken, routerPort, openDoor, log });
     opened.defer(async () => {
       for (const failure of (await home.drain()).failures)
         options.say(`could not remove all of it: ${failure}`);
     });
     options.signal.throwIfAborted();
-    const serve = (port: number) => serveHttps(home.server, { ...certificates, port });
-    const door = opened.use(await listen(portOf(options.apiPort, defaultApiPort), serve));
     writePrivateFile(
       dataDir.kubeconfigFile,
-      kubeconfigText({ server: door.url, caPem: certificates.ca, token: adminToken }),
+      kubeconfigText({ server: api, caPem: certificates.ca, token: adminToken }),
     );
-    writeEndpoint(dataDir, { ...ownIdentity(), api: door.url, router: home.router });
+    writeEndpoint(dataDir, { ...ownIdentity(), api: api, router: home.router });
     opened.defer(() => removeEndpoint(dataDir));
     const close = opened.move();
     return {
       router: home.router,
-      api: door.url,
+      api: api,
       failed: home.failed,
       [Symbol.asyncDispose]: () => close.disposeAsync(),
     };

@@ -8,14 +8,15 @@
  * conmon keeps the output in a file and writes the exit status to the exits directory, so both survive us.
  */
 import { spawn } from 'node:child_process';
-import { closeSync, type FSWatcher, openSync, watch, writeFileSync } from 'node:fs';
-import { rm, stat } from 'node:fs/promises';
+import { closeSync, existsSync, type FSWatcher, openSync, watch, writeFileSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Fault, isFault, type Log, messageOf, pause, raceAbort } from '@hutch/base';
 import { commandEnvironment, runCommand, type Tools } from '../command.ts';
 import { isErrno, namesIn, readIfPresent, readRecord, replaceFile } from '../files.ts';
 import type { HomeLayout } from '../home.ts';
+import { removeTrees } from '../remove-trees.ts';
 import { isInCgroup, removeCgroup } from './cgroups.ts';
 import { rootParts } from './root.ts';
 import type { ContainerPlace, ContainerPlan, ContainerRuntime, Exit, KillSignal, Sight } from './runtime.ts';
@@ -192,8 +193,9 @@ export class ConmonRuntime implements ContainerRuntime {
     const exit = await this.#reportedExit(place, startedAt);
     if (exit) return { type: 'exited', exit: record(place, exit) };
     const pid = await this.#pid(place);
-    if (pid !== undefined && (await this.#hasConmon(place))) return { type: 'running', pid, startedAt };
-    // It may have ended between the two questions.
+    // with its first process gone but conmon still there, the report is about to be written
+    if (await this.#hasConmon(place)) return { type: 'running', pid, startedAt };
+    // It may have ended between the questions.
     const last = (await this.#reportedExit(place, startedAt)) ?? unseenExit(startedAt);
     return { type: 'exited', exit: record(place, last) };
   }
@@ -281,10 +283,7 @@ export class ConmonRuntime implements ContainerRuntime {
     };
     await step(() => this.#endLaunch(place));
     await step(() => this.#end(place));
-    // Not a failure of its own: its state may be damaged after a loss of power. What counts is that the group is gone.
-    await this.#runtime(['delete', '--force', place.id]).catch((err: unknown) =>
-      this.#options.log.debug('runtime did not delete a container', { id: place.id, error: messageOf(err) }),
-    );
+    await this.#deleteState(place);
     await step(() => removeCgroup(place.id));
     await step(() => this.#endConmon(place));
     if (failures.length === 0) {
@@ -293,10 +292,18 @@ export class ConmonRuntime implements ContainerRuntime {
         ...[exits, sockets, runtimeState].map((directory) => join(directory, place.id)),
         ...transient.map((name) => join(place.directory, name)),
       ];
-      await Promise.all(paths.map((path) => step(() => rm(path, { recursive: true, force: true }))));
+      await step(() => removeTrees(paths, this.#options.tools));
     }
     if (failures.length > 0)
       throw new Fault('internal', `remove container ${place.id}: ${failures.join('; ')}`);
+  }
+
+  /** Not a failure of its own: the state may be damaged after a loss of power. What counts is that the group is gone. */
+  async #deleteState({ id }: ContainerPlace): Promise<void> {
+    if (!existsSync(join(this.#options.home.runtimeState, id))) return;
+    await this.#runtime(['delete', '--force', id]).catch((err: unknown) =>
+      this.#options.log.debug('runtime did not delete a container', { id, error: messageOf(err) }),
+    );
   }
 
   /**
@@ -318,7 +325,7 @@ export class ConmonRuntime implements ContainerRuntime {
   async #end(place: ContainerPlace): Promise<void> {
     const sight = await this.look(place);
     if (sight.type !== 'running') return;
-    signalProcess(sight.pid, 'SIGKILL');
+    await this.kill(place, 'SIGKILL');
     try {
       await this.wait(place, AbortSignal.timeout(endTimeoutMs));
     } catch (err) {

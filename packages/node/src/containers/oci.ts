@@ -61,6 +61,16 @@ export interface OciCapabilities {
   readonly ambient: readonly string[];
 }
 
+interface OciHook {
+  readonly path: string;
+  readonly args: readonly string[];
+}
+
+export interface OciHooks {
+  /** Run in the container's namespaces while the machine's root is still to be seen. */
+  readonly createContainer: readonly OciHook[];
+}
+
 export interface OciSpec {
   readonly ociVersion: string;
   readonly process: {
@@ -75,6 +85,7 @@ export interface OciSpec {
   readonly root: { readonly path: string; readonly readonly: boolean };
   readonly hostname: string;
   readonly mounts: readonly OciMount[];
+  readonly hooks?: OciHooks;
   readonly linux: {
     readonly cgroupsPath: string;
     readonly namespaces: readonly OciNamespace[];

@@ -10,7 +10,7 @@ export interface DefaultLimits {
   readonly pids: number;
 }
 
-export const defaultLimits: DefaultLimits = { memoryBytes: 0, cpus: 0, pids: 4096 };
+export const defaultLimits: DefaultLimits = { memoryBytes: 0, cpus: 0, pids: 1024 };
 
 const cpuPeriodUs = 100_000;
 /** The kernel refuses a smaller share of a period. */

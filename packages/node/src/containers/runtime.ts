@@ -38,7 +38,9 @@ export interface Exit {
 export type Sight =
   /** Never created, or created and not started: safe to begin again. */
   | { readonly type: 'absent' }
-  | { readonly type: 'running'; readonly pid: number; readonly startedAt: string }
+  /** Without a pid: its first process is gone, and word of how it ended is on its way. */
+  | { readonly type: 'running'; readonly pid: number | undefined; readonly startedAt: string }
+  /** Also when nothing watches over it any more. Until `remove`, processes of it may live on. */
   | { readonly type: 'exited'; readonly exit: Exit };
 
 export type KillSignal = 'SIGTERM' | 'SIGKILL';

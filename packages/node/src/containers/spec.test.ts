@@ -22,6 +22,7 @@ function specOf(container: Partial<Container> = {}, pod: Partial<PodSpec> = {}) 
     args: ['true'],
     limits: defaultLimits,
     idMapping,
+    hooks: undefined,
   });
 }
 
@@ -111,12 +112,12 @@ test('limits become control group settings without swap', () => {
   const { memory, cpu, pids } = desiredResources(aContainer({ resources }), defaultLimits);
   assert.deepEqual(memory, { limit: 67_108_864, swap: 67_108_864 });
   assert.deepEqual(cpu, { shares: 256, quota: 50_000, period: 100_000 });
-  assert.deepEqual(pids, { limit: 4096 });
+  assert.deepEqual(pids, { limit: 1024 });
 });
 
 test('without limits only the number of processes is held down', () => {
   const { memory, cpu, pids } = desiredResources(aContainer(), defaultLimits);
-  assert.deepEqual([memory, cpu, pids], [undefined, undefined, { limit: 4096 }]);
+  assert.deepEqual([memory, cpu, pids], [undefined, undefined, { limit: 1024 }]);
 });
 
 test('the first device rule denies everything', () => {

@@ -2,7 +2,7 @@
 import type { Container, Pod } from '@hutch/kube-meta';
 import type { Image } from '../images/image.ts';
 import { desiredCapabilities } from './capabilities.ts';
-import type { OciIdMapping, OciMount, OciNamespace, OciSpec } from './oci.ts';
+import type { OciHooks, OciIdMapping, OciMount, OciNamespace, OciSpec } from './oci.ts';
 import { type DefaultLimits, desiredResources } from './resources.ts';
 import { defaultSeccomp } from './seccomp.ts';
 
@@ -22,6 +22,7 @@ export interface SpecInput {
   readonly limits: DefaultLimits;
   /** Undefined: no user namespace on this machine. */
   readonly idMapping: OciIdMapping | undefined;
+  readonly hooks: OciHooks | undefined;
 }
 
 export interface ProcessUser {
@@ -117,6 +118,7 @@ export function desiredSpec(input: SpecInput): OciSpec {
     root: { path: input.rootPath, readonly: container.securityContext?.readOnlyRootFilesystem === true },
     hostname: hostnameOf(pod),
     mounts: [...kernelMounts, ...image.mounts, ...input.volumeMounts],
+    ...(input.hooks ? { hooks: input.hooks } : {}),
     linux: {
       cgroupsPath: `/${input.id}`,
       namespaces,

@@ -45,16 +45,16 @@ function uplinkMtu(): number {
   return Math.min(defaultMtu, ...files.map((path) => Number(readFileSync(path, 'utf8'))));
 }
 
-/** The host's end: its address, the route to the pod, and forwarding for this link alone. */
+/** The host's end: its address, the route to the pod, and forwarding for this link alone. Repeating it mends what is amiss. */
 export async function attachHost(
   pod: PodNetworkPlan,
   { home, tools, signal }: PodNetworkContext,
 ): Promise<void> {
   const input = `link set ${pod.link} addrgenmode none
-addr add ${home.hostIp}/32 dev ${pod.link}
+addr replace ${home.hostIp}/32 dev ${pod.link}
 link set ${pod.link} up
-neigh add ${pod.ip} lladdr ${pod.podMac} dev ${pod.link} nud permanent
-route add ${pod.ip}/32 dev ${pod.link} src ${home.hostIp}
+neigh replace ${pod.ip} lladdr ${pod.podMac} dev ${pod.link} nud permanent
+route replace ${pod.ip}/32 dev ${pod.link} src ${home.hostIp}
 `;
   await runCommand(tools.ip, ['-batch', '-'], { input, signal });
   await Promise.all([

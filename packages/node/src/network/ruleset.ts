@@ -7,7 +7,10 @@
 import { createHash } from 'node:crypto';
 import { anyHomeLinks, type HomeNetworkPlan, podNetworkPlan, podSlots } from './plan.ts';
 
-/** Not the public internet: private, shared, loopback, link-local, documentation and test nets, multicast, reserved. */
+/**
+ * Not the public internet: private, shared, loopback, link-local, protocol and benchmark nets, multicast, reserved. The
+ * documentation nets are open like any address where nobody is; tests let one stand for the public.
+ */
 const neverPublic = [
   '0.0.0.0/8',
   '10.0.0.0/8',

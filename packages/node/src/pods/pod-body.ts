@@ -2,7 +2,8 @@
  * The things a pod is made of on this machine: its network, volumes and containers. Knows how to make, find and
  * remove them, and nothing of when.
  */
-import { rm, statfs } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Fault, messageOf } from '@hutch/base';
 import type { Container, Pod } from '@hutch/kube-meta';
@@ -15,6 +16,7 @@ import { containerDirectory, type PodLayout, podLayout } from '../home.ts';
 import type { Image } from '../images/image.ts';
 import { type PodNetworkPlan, podNetworkPlan } from '../network/plan.ts';
 import { attachHost, closePodNetwork, openPodNetwork } from '../network/pod-network.ts';
+import { removeTrees } from '../remove-trees.ts';
 import { prepareVolumes, type VolumeSource, volumeMounts } from '../volumes/volumes.ts';
 import { desiredArgs, desiredEnvironment } from './environment.ts';
 import { desiredEtcFiles } from './etc-files.ts';
@@ -64,7 +66,7 @@ export class PodBody {
   }
 
   containerId(name: string, attempt: number): string {
-    return containerIdOf(this.#context.network, this.#uid, name, attempt);
+    return containerIdOf(this.#context.containerPrefix, this.#uid, name, attempt);
   }
 
   place(name: string, attempt: number): ContainerPlace {
@@ -79,26 +81,44 @@ export class PodBody {
   }
 
   /**
-   * What an earlier agent left, the latest start of each container. If the network is not there (a reboot took it, or it
-   * was never finished) nothing can be running in it: the rest goes too, and the pod is set up anew.
+   * What an earlier agent left, the latest start of each container. If the network is not there (a reboot took it) or may
+   * be half made (no container was ever started in it) the rest goes too, and the pod is set up anew.
    */
   async adopt(pod: Pod, signal: AbortSignal): Promise<FoundContainer[]> {
     const recorded = await readLedgerEntry(this.#layout, this.#context.log);
     this.#slot = recorded?.slot;
-    const latest = new Map((await recordedContainers(this.#layout)).map((found) => [found.name, found]));
-    const found: FoundContainer[] = [];
-    for (const { name, attempt } of latest.values()) {
-      found.push({ name, attempt, sight: await this.#context.runtime.look(this.place(name, attempt)) });
-    }
+    const found = await this.#findContainers();
     // none of a pod that is over, or of which the ledger knows nothing: what runs all the same was lost by it
     if (this.#slot === undefined && !found.some(({ sight }) => sight.type === 'running')) return found;
-    if (this.#slot !== undefined && (await this.#hasNetwork())) {
+    const wasStarted = found.some(({ sight }) => sight.type !== 'absent');
+    if (this.#slot !== undefined && wasStarted && (await this.#hasNetwork(this.#slot))) {
+      const network = podNetworkPlan(this.#context.network, this.#slot);
+      await attachHost(network, { home: this.#context.network, tools: this.#context.tools, signal });
       this.#stand(pod, this.#slot, Promise.resolve(), Promise.resolve(), signal);
     } else await this.tearDown(pod);
     return found;
   }
 
-  async #hasNetwork(): Promise<boolean> {
+  /** All but the ones that run as they should are ended for good: nobody may have seen to that when they stopped. */
+  async #findContainers(): Promise<FoundContainer[]> {
+    const { runtime } = this.#context;
+    const all = await recordedContainers(this.#layout);
+    const latest = new Map(all.map((recorded) => [recorded.name, recorded]));
+    const found: FoundContainer[] = [];
+    for (const recorded of all) {
+      const { name, attempt } = recorded;
+      const place = this.place(name, attempt);
+      const sight = await runtime.look(place);
+      const isLatest = latest.get(name) === recorded;
+      if (!isLatest || sight.type !== 'running') await runtime.remove(place);
+      if (isLatest) found.push({ name, attempt, sight });
+    }
+    return found;
+  }
+
+  async #hasNetwork(slot: number): Promise<boolean> {
+    const { link } = podNetworkPlan(this.#context.network, slot);
+    if (!existsSync(`/sys/class/net/${link}`)) return false;
     try {
       return (await statfs(this.#layout.netns)).type === nsfsMagic;
     } catch (err) {
@@ -183,7 +203,7 @@ export class PodBody {
     image: Image,
     at: { place: ContainerPlace; ip: string; volumes: ReadonlyMap<string, VolumeSource> },
   ) {
-    const { hostIp, limits, idMapping, rootPath } = this.#context;
+    const { hostIp, limits, idMapping, hooks, rootPath } = this.#context;
     const variables = desiredEnvironment(pod, container, image, { podIp: at.ip, hostIp });
     return desiredSpec({
       pod,
@@ -197,18 +217,20 @@ export class PodBody {
       args: desiredArgs(container, image, variables),
       limits,
       idMapping,
+      hooks,
     });
   }
 
-  /** A start that was cut short left its directory; starts long past need not be kept. */
+  /**
+   * Ends every earlier start, since no two may run at once: an earlier one could hold the port this one needs. A start that
+   * was cut short left its directory; those of starts long past need not be kept.
+   */
   async #clear(name: string, attempt: number): Promise<void> {
-    const recorded = await recordedContainers(this.#layout);
-    const stale = recorded.filter(
-      (other) => other.name === name && (other.attempt === attempt || other.attempt < attempt - keptAttempts),
-    );
-    for (const { attempt: old, directory } of stale) {
-      await this.#context.runtime.remove(this.place(name, old)); // nothing may write below what we are about to remove
-      await rm(directory, { recursive: true, force: true });
+    const earlier = (await recordedContainers(this.#layout)).filter((other) => other.name === name);
+    for (const { attempt: old, directory } of earlier) {
+      await this.#context.runtime.remove(this.place(name, old));
+      const isStale = old === attempt || old < attempt - keptAttempts;
+      if (isStale) await removeTrees([directory], this.#context.tools);
     }
   }
 
@@ -229,14 +251,11 @@ export class PodBody {
    */
   async tearDown(pod: Pod): Promise<void> {
     await this.settled();
-    const places = (await recordedContainers(this.#layout)).map(({ name, attempt }) =>
-      this.place(name, attempt),
-    );
-    const results = await Promise.allSettled(places.map((place) => this.#context.runtime.remove(place)));
+    const results = await this.#endContainers();
     const hasEnded = results.every(({ status }) => status === 'fulfilled');
     results.push(...(await Promise.allSettled([this.#closeNetwork()])));
     if (hasEnded) {
-      const removal = rm(this.#layout.volumes, { recursive: true, force: true });
+      const removal = removeTrees([this.#layout.volumes], this.#context.tools);
       results.push(...(await Promise.allSettled([removal])));
     }
     const failures = results.flatMap((result) =>
@@ -266,9 +285,17 @@ export class PodBody {
     await closePodNetwork(link, this.#layout.netns, this.#context.tools);
   }
 
-  /** The last trace. */
+  async #endContainers(): Promise<PromiseSettledResult<void>[]> {
+    const recorded = await recordedContainers(this.#layout);
+    const places = recorded.map(({ name, attempt }) => this.place(name, attempt));
+    return await Promise.allSettled(places.map((place) => this.#context.runtime.remove(place)));
+  }
+
+  /** The last trace, without which nobody would know of a process of the pod: so none may be left. */
   async forget(): Promise<void> {
-    await rm(this.#layout.root, { recursive: true, force: true });
+    const failed = (await this.#endContainers()).find((result) => result.status === 'rejected');
+    if (failed) throw failed.reason;
+    await removeTrees([this.#layout.root], this.#context.tools);
   }
 }
 

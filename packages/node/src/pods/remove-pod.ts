@@ -1,34 +1,35 @@
 /** Removes a pod that nothing but the ledger knows: an orphan, or the pod of a home that is swept. */
-import { rm } from 'node:fs/promises';
 import { messageOf } from '@hutch/base';
 import type { Tools } from '../command.ts';
 import type { ContainerPlace, ContainerRuntime } from '../containers/runtime.ts';
 import { type HomeLayout, podLayout } from '../home.ts';
 import { type HomeNetworkPlan, podNetworkPlan } from '../network/plan.ts';
 import { releaseNamespace, removeLink } from '../network/pod-network.ts';
+import { removeTrees } from '../remove-trees.ts';
 import { type LedgerEntry, recordedContainers } from './ledger.ts';
 
 export interface RemovalContext {
   readonly home: HomeLayout;
   readonly network: HomeNetworkPlan;
+  readonly containerPrefix: string;
   /** False: the index is another home's by now, and so are the links that bear it. */
   readonly isIndexOurs: boolean;
   readonly runtime: ContainerRuntime;
   readonly tools: Tools;
 }
 
-/** Also the name of its control group; the home's index in it makes it findable without a ledger. */
-export function containerIdOf(network: HomeNetworkPlan, uid: string, name: string, attempt: number): string {
-  return `${network.linkPrefix}${uid}-${name}-${attempt}`;
+/** Also the name of its control group; the home's own prefix makes it findable without a ledger. */
+export function containerIdOf(prefix: string, uid: string, name: string, attempt: number): string {
+  return `${prefix}${uid}-${name}-${attempt}`;
 }
 
 export async function placesOf(
   uid: string,
-  { home, network }: Pick<RemovalContext, 'home' | 'network'>,
+  { home, containerPrefix }: Pick<RemovalContext, 'home' | 'containerPrefix'>,
 ): Promise<ContainerPlace[]> {
   const recorded = await recordedContainers(podLayout(home, uid));
   return recorded.map(({ name, attempt, directory }) => ({
-    id: containerIdOf(network, uid, name, attempt),
+    id: containerIdOf(containerPrefix, uid, name, attempt),
     directory,
   }));
 }
@@ -45,6 +46,6 @@ export async function removeRecordedPod(entry: LedgerEntry, context: RemovalCont
   if (entry.slot !== undefined && isIndexOurs)
     await step(removeLink(podNetworkPlan(network, entry.slot).link, tools));
   await step(releaseNamespace(layout.netns, tools));
-  if (failures.length === 0) await step(rm(layout.root, { recursive: true, force: true }));
+  if (failures.length === 0) await step(removeTrees([layout.root], tools));
   return failures;
 }
