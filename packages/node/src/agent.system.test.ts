@@ -365,6 +365,7 @@ describe('an agent that comes back', () => {
     const adopted = hears('container adopted');
     home.start();
     await adopted;
+    assert.match(await runCommand(requireTools().ip, ['route', 'get', podIP]), new RegExp(` dev ${link} `));
     assert.equal((await fetch(`http://${podIP}:8888/`)).status, 200);
   });
 

@@ -3,8 +3,9 @@
  * packet leaves the machine. Needs root.
  */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import type { Pod } from '@hutch/kube-meta';
 import { requireTools, runCommand } from './command.ts';
@@ -172,6 +173,11 @@ except Exception as e: print(type(e).__name__)`;
     ]);
     assert.equal(await send(neighbour.status?.podIP ?? ''), 'reached');
     assert.equal(await send(`${prefix}.200`), 'TimeoutError');
+  });
+
+  test('keeps what is meant for a pod that is not there from leaving the machine', async () => {
+    const { prefix } = await home.network();
+    await assert.rejects(once(connect(8888, `${prefix}.250`), 'connect'), { code: 'ECONNREFUSED' });
   });
 
   test('is not open to other users of the machine', async () => {

@@ -117,6 +117,7 @@ for (const rule of [
   'iifname "hutch7-*" oifname "hutch*" drop',
   'iifname "hutch7-*" ip daddr @closed drop',
   'oifname "hutch7-*" ct state new meta skuid != 0 drop',
+  'oifname != "hutch7-*" oifname != "lo" ip daddr 10.231.7.0/24 reject',
   'ip saddr 10.231.7.0/24 oifname != "hutch*" masquerade',
 ]) {
   test(`the rules of a home hold: ${rule}`, () => assert.ok(rules.includes(rule)));

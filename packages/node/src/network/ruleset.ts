@@ -55,7 +55,10 @@ export function holdRuleset(home: HomeNetworkPlan, owner: string): string {
   return `create table inet ${home.table} { comment "${ownerComment(owner)}"; }\n`;
 }
 
-/** Holds the index and sets up its rules: all of it, or nothing when the table exists. */
+/**
+ * Holds the index and sets up its rules: all of it, or nothing when the table exists. Of an address that no pod has the
+ * routes know nothing, and what is sent there would leave by an uplink and might be answered: so it is refused.
+ */
 export function claimRuleset(input: RulesetInput): string {
   const { home, uid } = input;
   const pods = `"${home.linkPrefix}*"`;
@@ -78,6 +81,7 @@ export function claimRuleset(input: RulesetInput): string {
   chain from-host {
     type filter hook output priority filter; policy accept;
     oifname ${pods} ct state new meta skuid != ${uid} drop
+    oifname != ${pods} oifname != "lo" ip daddr ${home.subnet} reject
   }
   chain through {
     type filter hook forward priority filter; policy accept;
