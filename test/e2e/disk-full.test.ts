@@ -9,7 +9,7 @@ import { Machine, skip } from './support.ts';
 class SmallDisk extends Machine {
   constructor() {
     super();
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', this.dataDir]);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m,mode=0700', 'tmpfs', this.dataDir]);
   }
 
   override async [Symbol.asyncDispose](): Promise<void> {
