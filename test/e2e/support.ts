@@ -209,8 +209,12 @@ function processesMentioning(text: string): string[] {
   return found.sort();
 }
 
-/** The highest resident size a process has had, in MB. */
+/** The highest resident size a process has had, in MB; zero when it has ended. */
 export function peakMb(pid: number): number {
-  const match = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  return Math.round(Number(match?.[1] ?? 0) / 1000);
+  try {
+    const match = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+    return Math.round(Number(match?.[1] ?? 0) / 1000);
+  } catch {
+    return 0;
+  }
 }

@@ -2,6 +2,7 @@
 import { Fault, pause } from '@hutch/base';
 import type { DataDir } from '../home/data-dir.ts';
 import { readEndpoint } from '../home/endpoint.ts';
+import { HomeLock } from '../home/lock.ts';
 import { isRunning } from '../home/process-identity.ts';
 
 const patienceMs = 60_000;
@@ -20,7 +21,8 @@ export async function down(dataDir: DataDir): Promise<number> {
   }
   process.kill(endpoint.pid, 'SIGTERM');
   const deadline = performance.now() + patienceMs;
-  while (isRunning(endpoint)) {
+  // A process may look ended while its last threads still hold its files: only the lock tells that all are gone.
+  while (isRunning(endpoint) || !isFree(dataDir)) {
     if (performance.now() > deadline) {
       throw new Fault(
         'timeout',
@@ -30,4 +32,9 @@ export async function down(dataDir: DataDir): Promise<number> {
     await pause(lookEveryMs);
   }
   return 0;
+}
+
+function isFree({ lockFile }: DataDir): boolean {
+  using lock = HomeLock.tryAcquire(lockFile);
+  return lock !== undefined;
 }
