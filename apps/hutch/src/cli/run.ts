@@ -115,7 +115,7 @@ async function openHome(
     say: (text) => stdio.stderr.write(`hutch: ${text}\n`),
     verbose: options.verbose,
     onPodStage: ({ times }, stage) => {
-      podMoments[`pod ${stage}`] = times[stage] ?? 0;
+      if (stage !== 'seen') podMoments[`pod ${stage}`] = times[stage] ?? 0;
     },
   });
   return {
