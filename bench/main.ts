@@ -1,5 +1,6 @@
 /** `npm run bench -- NAME`: measures, prints a table, compares within one run. */
 const benches: Readonly<Record<string, () => Promise<{ bench(args: readonly string[]): Promise<void> }>>> = {
+  api: () => import('./api.ts'),
   run: () => import('./run.ts'),
 };
 

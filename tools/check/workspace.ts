@@ -37,7 +37,7 @@ export interface Workspace {
 export function readWorkspace(root: string): Workspace {
   const manifests = globSync(['packages/*/package.json', 'apps/*/package.json'], { cwd: root });
   return {
-    tree: readUnit(root, '', 'tree', ['tools/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts']),
+    tree: readUnit(root, '', 'tree', ['{tools,test,bench,rigs}/**/*.ts']),
     members: manifests.sort().map((path) => {
       const dir = path.slice(0, -'/package.json'.length);
       return readUnit(root, dir, dir.startsWith('apps/') ? 'app' : 'package', [`${dir}/src/**/*.ts`]);

@@ -10,7 +10,7 @@ export interface Selection {
 }
 
 /** Every file the runner may run, as globs from the root. */
-export const testFileGlobs: readonly string[] = ['{packages,apps,tools,bench,test}/**/*.test.ts'];
+export const testFileGlobs: readonly string[] = ['{packages,apps,tools,bench,test,rigs}/**/*.test.ts'];
 
 const systemSuites = ['test/e2e/', 'test/crash/'];
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { byPriority } from './discovery.ts';
+import { byPriority } from './served-groups.ts';
 
 test('versions are ranked stable before beta before alpha, newer first, odd ones last', () => {
   const ranked = [

@@ -16,6 +16,7 @@ export {
   rulesAuthorizer,
   type Verdict,
 } from './access/authorization.ts';
+export type { Converter } from './conversion.ts';
 export { type CertificateOptions, type Certificates, ensureCertificates } from './doors/certificates.ts';
 export {
   type HttpDoor,
@@ -26,5 +27,7 @@ export {
   serveHttp,
   serveHttps,
 } from './doors/http.ts';
+export type { CallWebhook } from './kinds/custom/conversion.ts';
 export type { LogOptions, NodeStreams } from './node-streams.ts';
-export { type ApiServer, type ApiServerDeps, type Converter, createApiServer } from './server.ts';
+export { type ApiServer, type ApiServerDeps, createApiServer } from './server.ts';
+export { httpsWebhooks, type WebhookOptions } from './webhooks.ts';

@@ -1,14 +1,18 @@
 /** Object metadata: what a client may say of it, what only the server says, what may never change. */
+import { Fault } from '@hutch/base';
 import {
   type DraftMeta,
   dnsLabelProblems,
+  foregroundFinalizer,
   isTerminating,
   labelKeyProblems,
   labelValueProblems,
+  namespaceFinalizer,
   type ObjectMeta,
   type OwnerReference,
-  statusFault,
+  orphanFinalizer,
 } from '@hutch/kube-meta';
+import { goType } from './go-types.ts';
 import { isObject } from './json.ts';
 import type { ApiObject, Kind } from './kinds/kind.ts';
 import { forbiddenField, immutable, invalidValue, type Problem, required, tooLong } from './problems.ts';
@@ -23,9 +27,10 @@ export function timestamp(date: Date): string {
 type Read = (value: unknown, field: string) => unknown;
 
 function wrongType(value: unknown, field: string, wanted: string): Error {
-  const given = Array.isArray(value) ? 'array' : typeof value;
-  const message = `json: cannot unmarshal ${given} into Go struct field ObjectMeta.metadata.${field} of type ${wanted}`;
-  return statusFault('badRequest', message);
+  return new Fault(
+    'invalid',
+    `json: cannot unmarshal ${goType(value)} into Go struct field ObjectMeta.${field} of type ${wanted}`,
+  );
 }
 
 const text: Read = (value, field) => {
@@ -73,10 +78,15 @@ const readers: Readonly<Record<string, Read>> = {
   ownerReferences: ownerList,
 };
 
-/** Metadata as a client sent it: known members of the right type. Empty ones are as good as absent. */
+/**
+ * Metadata as a client sent it: known members of the right type, or an `invalid` fault. Empty ones are as good as
+ * absent.
+ */
 export function readMetadata(value: unknown): DraftMeta {
   if (value === undefined || value === null) return {};
-  if (!isObject(value)) throw wrongType(value, '', 'ObjectMeta');
+  if (!isObject(value)) {
+    throw new Fault('invalid', `json: cannot unmarshal ${goType(value)} into Go value of type v1.ObjectMeta`);
+  }
   const members = Object.entries(readers).flatMap(([field, read]) => {
     const member = value[field];
     if (member === undefined || member === null) return [];
@@ -93,14 +103,15 @@ function isEmpty(value: unknown): boolean {
 
 /** The metadata of a new object: what the client may choose, and an identity from the server. */
 export function newMetadata(draft: DraftMeta & { name: string }, kind: Kind, now: Date): ObjectMeta {
-  const { name, namespace, generateName, labels, annotations, finalizers, ownerReferences } = draft;
+  const { name, namespace, generateName, generation, labels, annotations, finalizers, ownerReferences } =
+    draft;
   return {
     name,
     ...(generateName === undefined ? {} : { generateName }),
     ...(kind.resource.namespaced && namespace !== undefined ? { namespace } : {}),
     uid: crypto.randomUUID(),
     resourceVersion: '', // stamped when the revision is known
-    ...(kind.hasGeneration ? { generation: 1 } : {}),
+    ...(kind.hasGeneration ? { generation: 1 } : generation === undefined ? {} : { generation }),
     creationTimestamp: timestamp(now),
     ...(labels ? { labels } : {}),
     ...(annotations ? { annotations } : {}),
@@ -111,7 +122,6 @@ export function newMetadata(draft: DraftMeta & { name: string }, kind: Kind, now
 
 const serverFields = [
   'name',
-  'generateName',
   'namespace',
   'uid',
   'resourceVersion',
@@ -126,9 +136,10 @@ export function updatedMetadata(asked: DraftMeta, old: ObjectMeta): ObjectMeta {
   const kept = serverFields.flatMap((field) =>
     old[field] === undefined ? [] : [[field, old[field]] as const],
   );
-  const { labels, annotations, finalizers, ownerReferences } = asked;
+  const { generateName, labels, annotations, finalizers, ownerReferences } = asked;
   return {
     ...(Object.fromEntries(kept) as unknown as ObjectMeta),
+    ...(generateName === undefined ? {} : { generateName }),
     ...(labels ? { labels } : {}),
     ...(annotations ? { annotations } : {}),
     ...(finalizers ? { finalizers } : {}),
@@ -138,27 +149,53 @@ export function updatedMetadata(asked: DraftMeta, old: ObjectMeta): ObjectMeta {
 
 /** What a client tried to change although nobody may. A field it left out is no attempt. */
 export function immutableMetadataProblems(asked: DraftMeta, old: ObjectMeta): Problem[] {
-  const fixed = ['creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds'] as const;
-  const changed = fixed.filter((field) => {
-    // A client may hold a copy from before the object was told to go.
-    if (field !== 'creationTimestamp' && old[field] !== undefined) return false;
-    return asked[field] !== undefined && asked[field] !== old[field];
-  });
-  return changed
-    .filter((field) => old[field] !== undefined)
+  const isChanged = {
+    uid: asked.uid !== old.uid,
+    // A client may hold a copy from before the object was told to go, or told to hurry.
+    deletionTimestamp: old.deletionTimestamp === undefined,
+    deletionGracePeriodSeconds: asked.deletionGracePeriodSeconds !== old.deletionGracePeriodSeconds,
+  };
+  const fields = Object.keys(isChanged) as (keyof typeof isChanged)[];
+  const problems = fields
+    .filter((field) => asked[field] !== undefined && isChanged[field])
     .map((field) => invalidValue(`metadata.${field}`, asked[field], immutable));
+  return repeated(problems, 2);
+}
+
+/**
+ * Kubernetes looks at the metadata of an update in several layers, and each that is not content says so: the causes
+ * of its answer have them all, its message each once.
+ */
+function repeated(problems: readonly Problem[], times: number): Problem[] {
+  return Array.from({ length: times }, () => problems).flat();
 }
 
 export function metadataProblems(object: ApiObject, kind: Kind, old: ApiObject | undefined): Problem[] {
   const { metadata } = object;
-  const name = old ? [] : kind.nameProblems(metadata.name);
-  return [
-    ...name.map((detail) => invalidValue('metadata.name', metadata.name, detail)),
-    ...namespaceProblems(metadata, old),
+  const layers = !old ? 1 : kind.isCustom ? 3 : 4;
+  const chosen = [
     ...labelProblems(metadata),
     ...annotationProblems(metadata),
     ...ownerProblems(metadata.ownerReferences ?? []),
-    ...finalizerProblems(metadata, old),
+  ];
+  return [
+    ...(old ? [] : nameProblems(metadata, kind)),
+    ...namespaceProblems(metadata, old),
+    ...repeated(chosen, layers),
+    ...repeated(finalizerProblems(metadata), old && !kind.isCustom ? 2 : 1),
+    ...repeated(newFinalizerProblems(metadata, old), 2),
+  ];
+}
+
+function nameProblems({ name, generateName }: ObjectMeta, kind: Kind): Problem[] {
+  // The beginning of a name may end as no name may: something follows.
+  const beginning = generateName?.replace(/(?<=.)-$/, 'a');
+  const beginningProblems = beginning === undefined ? [] : kind.nameProblems(beginning);
+  return [
+    ...beginningProblems.map((detail) => invalidValue('metadata.generateName', generateName, detail)),
+    ...(name === ''
+      ? [required('metadata.name', 'name or generateName is required')]
+      : kind.nameProblems(name).map((detail) => invalidValue('metadata.name', name, detail))),
   ];
 }
 
@@ -190,13 +227,7 @@ function annotationProblems({ annotations = {} }: ObjectMeta): Problem[] {
 }
 
 function ownerProblems(owners: readonly OwnerReference[]): Problem[] {
-  const problems = owners.flatMap((owner, at) =>
-    (['apiVersion', 'kind', 'name', 'uid'] as const)
-      .filter((field) => typeof owner[field] !== 'string' || owner[field] === '')
-      .map((field) =>
-        invalidValue(`metadata.ownerReferences[${at}].${field}`, owner[field] ?? '', 'must not be empty'),
-      ),
-  );
+  const problems = owners.flatMap(oneOwnerProblems);
   const controllers = owners.filter(({ controller }) => controller === true);
   if (controllers.length > 1) {
     const names = controllers.map(({ kind, name }) => `${kind}/${name}`).join(' and ');
@@ -206,20 +237,68 @@ function ownerProblems(owners: readonly OwnerReference[]): Problem[] {
   return problems;
 }
 
-function finalizerProblems(metadata: ObjectMeta, old: ApiObject | undefined): Problem[] {
-  const finalizers = metadata.finalizers ?? [];
-  const problems = finalizers.flatMap((finalizer) =>
+function oneOwnerProblems(owner: OwnerReference): Problem[] {
+  const { apiVersion, kind } = owner;
+  const isVersioned = typeof apiVersion === 'string' && /^([^/]+\/)?[^/]+$/.test(apiVersion);
+  const at = (field: string) => `metadata.ownerReferences.${field}`;
+  return [
+    ...(isVersioned ? [] : [invalidValue(at('apiVersion'), apiVersion ?? '', 'version must not be empty')]),
+    ...(['kind', 'name', 'uid'] as const)
+      .filter((field) => typeof owner[field] !== 'string' || owner[field] === '')
+      .map((field) => invalidValue(at(field), owner[field] ?? '', 'must not be empty')),
+    // Events are forgotten after an hour, and would take what they own along.
+    ...(kind === 'Event' && (apiVersion === 'v1' || apiVersion === 'events.k8s.io/v1')
+      ? [
+          invalidValue(
+            'metadata.ownerReferences',
+            owner,
+            `${ownerText(owner)} is disallowed from being an owner`,
+          ),
+        ]
+      : []),
+  ];
+}
+
+function ownerText({ apiVersion, kind }: OwnerReference): string {
+  return `${apiVersion.includes('/') ? apiVersion : `/${apiVersion}`}, Kind=${kind}`;
+}
+
+function finalizerProblems({ finalizers = [] }: ObjectMeta): Problem[] {
+  return finalizers.flatMap((finalizer) =>
     labelKeyProblems(finalizer).map((detail) => invalidValue('metadata.finalizers', finalizer, detail)),
   );
-  if (old && isTerminating(old)) {
-    const added = finalizers.filter((finalizer) => !old.metadata.finalizers?.includes(finalizer));
-    if (added.length > 0) {
-      const list = added.map((finalizer) => JSON.stringify(finalizer)).join(', ');
-      const detail = `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`;
-      problems.push(forbiddenField('metadata.finalizers', detail));
-    }
-  }
-  return problems;
+}
+
+/** Who is on the way out cannot be held by one more. */
+function newFinalizerProblems({ finalizers = [] }: ObjectMeta, old: ApiObject | undefined): Problem[] {
+  if (!old || !isTerminating(old)) return [];
+  const added = finalizers.filter((finalizer) => !old.metadata.finalizers?.includes(finalizer));
+  if (added.length === 0) return [];
+  const list = added.map((finalizer) => JSON.stringify(finalizer)).join(', ');
+  const detail = `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`;
+  return [forbiddenField('metadata.finalizers', detail)];
+}
+
+const standardFinalizers: ReadonlySet<string> = new Set([
+  foregroundFinalizer,
+  orphanFinalizer,
+  namespaceFinalizer,
+]);
+
+/** Finalizers of custom objects may have any name; one that others could choose too is warned of. */
+export function finalizerWarnings(object: ApiObject, old: ApiObject | undefined): string[] {
+  const before = new Set(old?.metadata.finalizers);
+  const added = new Set(object.metadata.finalizers);
+  const advice = 'to avoid accidental conflicts with other finalizer writers';
+  return [...added]
+    .filter(
+      (finalizer) => !before.has(finalizer) && !finalizer.includes('/') && !standardFinalizers.has(finalizer),
+    )
+    .sort()
+    .map((finalizer) => {
+      const path = finalizer.includes('.') ? ' including a path (/)' : '';
+      return `metadata.finalizers: "${finalizer}": prefer a domain-qualified finalizer name${path} ${advice}`;
+    });
 }
 
 /** A name for an object that only said how its name should begin. */
@@ -228,8 +307,4 @@ export function generatedName(base: string): string {
   const random = crypto.getRandomValues(new Uint8Array(5));
   const suffix = Array.from(random, (byte) => alphabet[byte % alphabet.length]).join('');
   return base.slice(0, 63 - suffix.length) + suffix;
-}
-
-export function nameRequired(): Problem {
-  return required('metadata.name', 'name or generateName is required');
 }

@@ -1,10 +1,15 @@
 /** What is wrong with a field, in Kubernetes' words. A refused object lists all of them. */
 import type { StatusCause } from '@hutch/kube-meta';
+import { goQuoted } from './go-types.ts';
 
 export type Problem = Required<StatusCause>;
 
+/** Objects are shown as Go writes them, which hides what could be taken for HTML; texts are shown as they are. */
 function shown(value: unknown): string {
-  return value === undefined || value === null ? '"null"' : JSON.stringify(value);
+  if (typeof value === 'string') return goQuoted(value);
+  const text = JSON.stringify(value ?? null);
+  if (typeof value !== 'object') return text;
+  return text.replace(/[<>&]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);
 }
 
 function withDetail(text: string, detail: string): string {
@@ -41,6 +46,11 @@ export function duplicate(field: string, value: unknown): Problem {
   return { field, reason: 'FieldValueDuplicate', message: `Duplicate value: ${shown(value)}` };
 }
 
+/** What a field names is not there. */
+export function missingValue(field: string, value: unknown): Problem {
+  return { field, reason: 'FieldValueNotFound', message: `Not found: ${shown(value)}` };
+}
+
 export function tooLong(field: string, maxBytes: number): Problem {
   return {
     field,
@@ -53,7 +63,7 @@ export function tooMany(field: string, count: number, max: number): Problem {
   return {
     field,
     reason: 'FieldValueTooMany',
-    message: `Too many: ${count}: must have at most ${max} items`,
+    message: `Too many: ${count}: must have at most ${max} ${max === 1 ? 'item' : 'items'}`,
   };
 }
 

@@ -44,8 +44,18 @@ const cases: [Method, string, RequestTarget][] = [
   ],
   [
     'DELETE',
+    '/apis/example.com/v1/widgets/b%2Ec',
+    { ...custom, verb: 'delete', plural: 'widgets', name: 'b.c' },
+  ],
+  [
+    'DELETE',
     '/apis/example.com/v1/widgets/b%2Fc',
-    { ...custom, verb: 'delete', plural: 'widgets', name: 'b/c' },
+    { ...custom, verb: 'delete', plural: 'widgets', name: 'b', subresource: 'c' },
+  ],
+  [
+    'GET',
+    '/api/v1/watch/namespaces/a/pods/b',
+    { ...core, verb: 'watch', plural: 'pods', namespace: 'a', name: 'b' },
   ],
   [
     'GET',

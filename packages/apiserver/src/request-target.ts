@@ -26,19 +26,21 @@ export function targetOf(request: Pick<ApiRequest, 'method' | 'path' | 'query'>)
   const { method, path, query } = request;
   const asPath: PathTarget = { type: 'path', verb: method === 'HEAD' ? 'get' : method.toLowerCase(), path };
 
-  const segments = path
-    .split('/')
-    .filter((segment) => segment !== '')
-    .map(decoded);
+  // A slash at the end is as good as none; an empty segment anywhere else is nothing we serve.
+  const segments = decoded(path).replace(/\/$/, '').split('/').slice(1);
+  if (segments.includes('')) return asPath;
   const root = segments.shift();
   if (root !== 'api' && root !== 'apis') return asPath;
   const group = root === 'api' ? '' : segments.shift();
   const version = segments.shift();
   if (group === undefined || version === undefined || segments.length === 0) return asPath;
+  // The old way to watch: `/api/v1/watch/…`. It is a collection's watch also where it names an object.
+  const isWatchPath = segments[0] === 'watch' && segments.length > 1 && method === 'GET';
+  if (isWatchPath) segments.shift();
 
   const where = place(segments);
   if (!where) return asPath;
-  const verb = verbOf(method, where.name !== undefined, query);
+  const verb = isWatchPath ? 'watch' : verbOf(method, where.name !== undefined, query);
   const name = where.name ?? (verb === 'list' || verb === 'watch' ? nameFromSelector(query) : undefined);
   return { type: 'resource', verb, group, version, ...where, ...(name === undefined ? {} : { name }) };
 }
@@ -97,10 +99,11 @@ function nameFromSelector(query: URLSearchParams): string | undefined {
   return selector.find(({ field, operator }) => field === 'metadata.name' && operator === '=')?.value;
 }
 
-function decoded(segment: string): string {
+/** The whole path at once: a slash is a slash, however it is written. */
+function decoded(path: string): string {
   try {
-    return decodeURIComponent(segment);
+    return decodeURIComponent(path);
   } catch (cause) {
-    throw statusFault('badRequest', `path segment "${segment}" is not percent-encoded`, undefined, cause);
+    throw statusFault('badRequest', `path "${path}" is not percent-encoded`, undefined, cause);
   }
 }

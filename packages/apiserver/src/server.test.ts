@@ -134,8 +134,8 @@ for (const { name: doorName, open } of doors) {
       {
         what: 'another kind',
         body: { ...aWidget('a'), kind: 'Gadget' },
-        status: 400,
-        message: /Gadget in version "example.com\/v1" cannot be handled as a Widget/,
+        status: 422,
+        message: /Gadget\.example\.com "a" is invalid: kind: Invalid value: "Gadget": must be Widget/,
       },
       {
         what: 'another version',
@@ -153,7 +153,7 @@ for (const { name: doorName, open } of doors) {
       {
         what: 'a resourceVersion',
         body: aWidget('a', { metadata: { name: 'a', resourceVersion: '5' } }),
-        status: 400,
+        status: 500,
         message: /resourceVersion should not be set on objects to be created/,
       },
       {
@@ -193,7 +193,7 @@ for (const { name: doorName, open } of doors) {
         status: 422,
         message: /spec\.containers\[1\]\.name: Duplicate value: "x"/,
       },
-      { what: 'a list', body: [], status: 400, message: /not a JSON object/ },
+      { what: 'a list', body: [], status: 400, message: /cannot unmarshal array into Go value/ },
     ];
     for (const { what, path = widgets, body, status, message } of refusals) {
       test(`refuses ${what}`, async () => {
@@ -226,6 +226,9 @@ for (const { name: doorName, open } of doors) {
     test('a list has what selectors select, of one namespace or of all', async () => {
       await using rig = await furnished(open);
       await rig.call('POST', '/api/v1/namespaces', { body: { metadata: { name: 'other' } } });
+      await rig.call('POST', '/api/v1/namespaces/other/serviceaccounts', {
+        body: { metadata: { name: 'default' } },
+      });
       for (const [namespace, name, node] of [
         ['default', 'a', 'n1'],
         ['default', 'b', ''],
@@ -388,13 +391,15 @@ for (const { name: doorName, open } of doors) {
         (await put({ uid: 'other' })).object.message ?? '',
         /Precondition failed: UID in precondition: other/,
       );
+      // When it was made is not a client's to say: it is overheard. That it should go is said in another way.
       const time = await put({ creationTimestamp: '1999-01-01T00:00:00Z' });
-      assert.equal(time.status, 422);
+      assert.equal(time.status, 200);
+      const gone = await put({ deletionTimestamp: '1999-01-01T00:00:00Z' });
+      assert.equal(gone.status, 422);
       assert.match(
-        time.object.message ?? '',
-        /metadata\.creationTimestamp: Invalid value: "1999-01-01T00:00:00Z": field is immutable/,
+        gone.object.message ?? '',
+        /metadata\.deletionTimestamp: Invalid value: "1999-01-01T00:00:00Z": field is immutable/,
       );
-      assert.equal((await put({ deletionTimestamp: '1999-01-01T00:00:00Z' })).status, 200);
       assert.equal((await rig.call('GET', `${widgets}/a`)).object.metadata.deletionTimestamp, undefined);
     });
 
@@ -657,8 +662,9 @@ for (const { name: doorName, open } of doors) {
       await using rig = await open();
       await rig.call('POST', '/api/v1/namespaces', { body: { metadata: { name: 'default' } } });
       assert.equal((await rig.call('GET', widgets)).status, 404);
-      const { object } = await rig.call('POST', definitions, { body: widgetDefinition });
-      const { conditions, storedVersions, acceptedNames } = object.status as Record<string, unknown>;
+      assert.equal((await rig.call('POST', definitions, { body: widgetDefinition })).status, 201);
+      const { object } = await rig.call('GET', `${definitions}/widgets.example.com`);
+      const { conditions, storedVersions } = object.status as Record<string, unknown>;
       assert.deepEqual(
         (conditions as { type: string; status: string }[]).map(({ type, status }) => [type, status]),
         [
@@ -667,20 +673,10 @@ for (const { name: doorName, open } of doors) {
         ],
       );
       assert.deepEqual(storedVersions, ['v1']);
-      assert.deepEqual(acceptedNames, {
-        singular: 'widget',
-        listKind: 'WidgetList',
-        plural: 'widgets',
-        kind: 'Widget',
-        shortNames: ['wd'],
-      });
       assert.equal((await rig.call('POST', widgets, { body: aWidget('a') })).status, 201);
-      const early = await rig.call<Status>('DELETE', `${definitions}/widgets.example.com`);
-      assert.equal(early.status, 403);
-      assert.match(early.object.message ?? '', /1 of its objects exist; delete them first/);
-      await rig.call('DELETE', `${widgets}/a`);
       assert.equal((await rig.call('DELETE', `${definitions}/widgets.example.com`)).status, 200);
       assert.equal((await rig.call('GET', widgets)).status, 404);
+      assert.deepEqual(rig.storage.list('/example.com/').entries, []);
     });
 
     test('are pruned and defaulted by their schema', async () => {
@@ -736,12 +732,12 @@ for (const { name: doorName, open } of doors) {
       {
         what: 'no schema',
         change: (spec) => ({ ...spec, versions: [{ name: 'v1', served: true, storage: true }] }),
-        message: /schemas are required/,
+        message: /openAPIV3Schema: Required value/,
       },
       {
         what: 'no scope',
         change: (spec) => ({ ...spec, scope: undefined }),
-        message: /spec\.scope: Unsupported value/,
+        message: /spec\.scope: Required value/,
       },
       {
         what: 'a pattern that is none',
@@ -870,7 +866,7 @@ for (const { name: doorName, open } of doors) {
       ['/api/v1/namespaces/default/namespaces/x', 'GET', 404],
       ['/api/v1/namespaces/default/pods/a/nothing', 'GET', 404],
       ['/api/v1/pods', 'POST', 405],
-      ['/api/v1/namespaces/default/pods', 'DELETE', 405],
+      ['/api/v1/namespaces', 'DELETE', 405],
       ['/api/v1/namespaces/default/pods', 'PUT', 405],
       ['/apis/authentication.k8s.io/v1/tokenreviews', 'GET', 405],
       ['/api/v1/namespaces/%zz', 'GET', 400],
@@ -880,7 +876,9 @@ for (const { name: doorName, open } of doors) {
         await using rig = await furnished(open);
         const answer = await rig.call<Status>(method, path, method === 'GET' ? {} : { body: {} });
         assert.equal(answer.status, status);
-        assert.equal(answer.object.kind, 'Status');
+        // Where no kind of Kubernetes' own is near, its servers answer in plain text.
+        if (typeof answer.object === 'string') assert.equal(answer.object, '404 page not found\n');
+        else assert.equal(answer.object.kind, 'Status');
       });
     }
   });

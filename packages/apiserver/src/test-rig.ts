@@ -4,10 +4,12 @@ import type { ApiResponse, Method, Status, User, WatchEvent } from '@hutch/kube-
 import { openMemoryStorage, type Storage, type StoreOptions } from '@hutch/storage';
 import { bearerTokens } from './access/authentication.ts';
 import { rulesAuthorizer } from './access/authorization.ts';
+import type { Converter } from './conversion.ts';
 import { serveHttp } from './doors/http.ts';
+import type { CallWebhook } from './kinds/custom/conversion.ts';
 import type { ApiObject } from './kinds/kind.ts';
 import type { NodeStreams } from './node-streams.ts';
-import { type ApiServer, type Converter, createApiServer } from './server.ts';
+import { type ApiServer, createApiServer } from './server.ts';
 
 export const admin: User = { name: 'admin', groups: ['system:masters'] };
 export const reader: User = { name: 'reader', groups: [] };
@@ -51,12 +53,14 @@ export class FakeClock implements Clock {
 interface CallOptions {
   readonly body?: unknown;
   readonly contentType?: string;
+  readonly accept?: string;
   readonly user?: User;
 }
 
 interface Answer<T = ApiObject> {
   readonly status: number;
   readonly object: T;
+  readonly warnings: readonly string[];
 }
 
 /** What a client of either door can do. */
@@ -66,12 +70,13 @@ export interface Rig extends AsyncDisposable {
   readonly server: ApiServer;
   call<T = ApiObject>(method: Method, path: string, options?: CallOptions): Promise<Answer<T>>;
   /** The events of a watch, which has begun when this resolves. */
-  watch(path: string, signal?: AbortSignal): Promise<AsyncIterator<WatchEvent>>;
+  watch(path: string, signal?: AbortSignal, accept?: string): Promise<AsyncIterator<WatchEvent>>;
 }
 
 interface RigOptions {
   readonly store?: StoreOptions;
   readonly convert?: Converter;
+  readonly callWebhook?: CallWebhook;
   readonly nodeStreams?: NodeStreams;
 }
 
@@ -107,12 +112,17 @@ function rigOver(parts: ReturnType<typeof startServer>, caller: Caller, close: (
     ...parts,
     async call<T>(method: Method, path: string, options?: CallOptions) {
       const response = await call(method, path, options);
-      if (response.type === 'object') return { status: response.status, object: response.object as T };
-      if (response.type === 'stream') return { status: 200, object: (await readStream(response)) as T };
+      if (response.type === 'object') {
+        const { status, object, warnings = [] } = response;
+        return { status, object: object as T, warnings };
+      }
+      if (response.type === 'stream') {
+        return { status: 200, object: (await readStream(response)) as T, warnings: [] };
+      }
       throw new Error(`${method} ${path} was answered by a watch`);
     },
-    async watch(path, signal = ended.signal) {
-      const response = await caller('GET', path, { signal });
+    async watch(path, signal = ended.signal, accept = 'application/json') {
+      const response = await caller('GET', path, { signal, accept });
       if (response.type === 'watch') return response.events[Symbol.asyncIterator]();
       throw new Error(`watch ${path} was answered by ${JSON.stringify(response)}`);
     },
@@ -147,24 +157,34 @@ const openInProcess: OpenRig = async (options = {}) => {
 const openOverHttp: OpenRig = async (options = {}) => {
   const parts = startServer(options);
   const door = await serveHttp(parts.server);
-  const caller: Caller = async (method, path, { user = admin, body, contentType, signal }) => {
+  const caller: Caller = async (method, path, { user = admin, body, contentType, accept, signal }) => {
     const response = await fetch(door.url + path, {
       method,
       signal,
       headers: {
         authorization: `Bearer token-of-${user.name}`,
+        ...(accept === undefined ? {} : { accept }),
         ...(body === undefined ? {} : { 'content-type': contentType ?? 'application/json' }),
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined
+        ? {}
+        : { body: body instanceof Uint8Array ? Buffer.from(body) : JSON.stringify(body) }),
     });
     const { status } = response;
     if (status === 200 && /[?&]watch=/.test(path)) return { type: 'watch', events: lines(response) };
     const text = await response.text();
     const isJson = response.headers.get('content-type') === 'application/json';
-    return { type: 'object', status, object: isJson ? (JSON.parse(text) as Status) : text };
+    const object = isJson ? (JSON.parse(text) as Status) : text;
+    return { type: 'object', status, object, warnings: warningsOf(response) };
   };
   return rigOver(parts, caller, async () => await door[Symbol.asyncDispose]());
 };
+
+/** `299 - "…"`, several in one header. */
+function warningsOf({ headers }: Response): string[] {
+  const quoted = (headers.get('warning') ?? '').matchAll(/299 - ("(?:[^"\\]|\\.)*")/g);
+  return [...quoted].map(([, text = '""']) => JSON.parse(text) as string);
+}
 
 async function* lines(response: Response): AsyncGenerator<WatchEvent, void, void> {
   const decoder = new TextDecoder();
@@ -243,9 +263,12 @@ export function aPod(name: string, spec: object = {}) {
   };
 }
 
-/** A namespace and a custom kind to work with. */
+/** A namespace whose pods may run, and a custom kind to work with. */
 export async function furnish(rig: Rig): Promise<void> {
   await rig.call('POST', '/api/v1/namespaces', { body: { metadata: { name: 'default' } } });
+  await rig.call('POST', '/api/v1/namespaces/default/serviceaccounts', {
+    body: { metadata: { name: 'default' } },
+  });
   await rig.call('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
     body: widgetDefinition,
   });

@@ -1,11 +1,8 @@
 /** The controllers as a whole, on the real API server: the state of the world is what counts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { runTogether, silentLog, systemClock } from '@hutch/base';
-import { createInformer, type Informer } from '@hutch/controller';
 import {
   type Draft,
-  events,
   isTerminating,
   type KubeObject,
   type Namespace,
@@ -13,58 +10,11 @@ import {
   type OwnerReference,
   type Pod,
   pods,
-  type Resource,
   type Secret,
   secrets,
 } from '@hutch/kube-meta';
-import { createFakeNode, openMemoryHome } from '@hutch/testing';
-import { runHomeControllers } from './run.ts';
-
-const nodeName = 'this-machine';
-const key = (name: string, namespace = 'default') => ({ namespace, name });
-
-/** A home whose controllers are not yet running, so that a case can prepare the world first. */
-async function openHome() {
-  const home = await openMemoryHome();
-  const { client } = home;
-  const stop = new AbortController();
-  const seen = new Map<Resource, Informer<KubeObject>>(
-    [pods, secrets, namespaces].map((resource) => [resource, createInformer({ client, resource })]),
-  );
-  const running: Promise<void>[] = [
-    runTogether(
-      stop.signal,
-      [...seen.values()].map((informer) => (signal) => informer.run(signal)),
-    ),
-  ];
-  const until = <T extends KubeObject>(
-    resource: Resource,
-    of: { namespace?: string; name: string },
-    isWanted: (object: T | undefined) => boolean,
-  ) => {
-    const informer = seen.get(resource) as unknown as Informer<T>;
-    return informer.waitFor(of, isWanted, AbortSignal.any([stop.signal, AbortSignal.timeout(5_000)]));
-  };
-  return {
-    client,
-    until,
-    untilGone: (resource: Resource, of: { namespace?: string; name: string }) =>
-      until(resource, of, (object) => object === undefined),
-    start() {
-      const deps = { client, clock: systemClock, log: silentLog };
-      const options = { ...deps, nodeName, resources: [pods, secrets, events] };
-      running.push(runHomeControllers(options, stop.signal));
-    },
-    startNode() {
-      running.push(createFakeNode({ client, nodeName }).run(stop.signal));
-    },
-    async [Symbol.asyncDispose]() {
-      stop.abort();
-      await Promise.all(running);
-      await home[Symbol.asyncDispose]();
-    },
-  };
-}
+import type { HeldNamespace } from './namespaces/namespaces.ts';
+import { key, nodeName, openHome } from './test-home.ts';
 
 function secretDraft(
   name: string,
@@ -95,10 +45,10 @@ const ownedBy = ({ apiVersion, kind, metadata: { name, uid } }: KubeObject): Own
   uid,
 });
 
-test('a pod is bound to this node and, with a node there, runs', async () => {
-  await using home = await openHome();
+test('a pod is bound to this node and, with a node there, runs', async (t) => {
+  await using home = await openHome(t);
   home.start();
-  await home.client.create<Pod>(pods, podDraft('a'));
+  await home.createPod(podDraft('a'));
   await home.until<Pod>(pods, key('a'), (pod) => pod?.spec.nodeName === nodeName);
   home.startNode();
   const isReady = (pod: Pod | undefined) =>
@@ -108,12 +58,12 @@ test('a pod is bound to this node and, with a node there, runs', async () => {
   await home.untilGone(pods, key('a'));
 });
 
-test('what an owner held goes with it, across kinds and generations', async () => {
-  await using home = await openHome();
+test('what an owner held goes with it, across kinds and generations', async (t) => {
+  await using home = await openHome(t);
   home.start();
   home.startNode();
   const owner = await home.client.create<Secret>(secrets, secretDraft('owner'));
-  const child = await home.client.create<Pod>(pods, podDraft('child', [ownedBy(owner)]));
+  const child = await home.createPod(podDraft('child', [ownedBy(owner)]));
   await home.client.create<Secret>(secrets, secretDraft('grandchild', [ownedBy(child)]));
   await home.client.create<Secret>(secrets, secretDraft('bystander'));
   await home.client.delete(secrets, key('owner'));
@@ -122,8 +72,8 @@ test('what an owner held goes with it, across kinds and generations', async () =
   assert.ok(await home.client.get(secrets, key('bystander')));
 });
 
-test('what was left behind while nobody watched is found at the start', async () => {
-  await using home = await openHome();
+test('what was left behind while nobody watched is found at the start', async (t) => {
+  await using home = await openHome(t);
   const gone = await home.client.create<Secret>(secrets, secretDraft('gone'));
   const alive = await home.client.create<Secret>(secrets, secretDraft('alive'));
   await home.client.create<Secret>(secrets, secretDraft('orphaned', [ownedBy(gone)]));
@@ -139,8 +89,8 @@ test('what was left behind while nobody watched is found at the start', async ()
   assert.ok(await home.client.get(secrets, key('of-a-kind-nobody-follows')));
 });
 
-test('what still has another owner stays and loses only the dead reference', async () => {
-  await using home = await openHome();
+test('what still has another owner stays and loses only the dead reference', async (t) => {
+  await using home = await openHome(t);
   home.start();
   const first = await home.client.create<Secret>(secrets, secretDraft('first'));
   const second = await home.client.create<Secret>(secrets, secretDraft('second'));
@@ -155,12 +105,12 @@ test('what still has another owner stays and loses only the dead reference', asy
   assert.equal(shared?.metadata.ownerReferences?.[0]?.uid, second.metadata.uid);
 });
 
-test('an owner deleted in the foreground outlives what blocks it', async () => {
-  await using home = await openHome();
+test('an owner deleted in the foreground outlives what blocks it', async (t) => {
+  await using home = await openHome(t);
   home.start();
   const owner = await home.client.create<Secret>(secrets, secretDraft('owner'));
   const blocking = { ...ownedBy(owner), blockOwnerDeletion: true };
-  await home.client.create<Pod>(pods, podDraft('child', [blocking]));
+  await home.createPod(podDraft('child', [blocking]));
   await home.until<Pod>(pods, key('child'), (pod) => pod?.spec.nodeName !== undefined);
   await home.client.delete(secrets, key('owner'), { propagationPolicy: 'Foreground' });
   await home.until<Pod>(pods, key('child'), (pod) => pod !== undefined && isTerminating(pod));
@@ -170,8 +120,8 @@ test('an owner deleted in the foreground outlives what blocks it', async () => {
   await assert.rejects(home.client.get(pods, key('child')), { code: 'not-found' });
 });
 
-test('an owner deleted as orphan sets its dependants free', async () => {
-  await using home = await openHome();
+test('an owner deleted as orphan sets its dependants free', async (t) => {
+  await using home = await openHome(t);
   home.start();
   const owner = await home.client.create<Secret>(secrets, secretDraft('owner'));
   await home.client.create<Secret>(secrets, secretDraft('child', [ownedBy(owner)]));
@@ -181,17 +131,25 @@ test('an owner deleted as orphan sets its dependants free', async () => {
   assert.equal(child.metadata.ownerReferences, undefined);
 });
 
-test('a namespace that is deleted is emptied, then goes', async () => {
-  await using home = await openHome();
+test('a namespace that is deleted is emptied, then goes', async (t) => {
+  await using home = await openHome(t);
   home.start();
   await home.client.create<Namespace>(namespaces, namespaceDraft('doomed'));
-  await home.client.create<Pod>(pods, podDraft('p', [], 'doomed'));
+  await home.createPod(podDraft('p', [], 'doomed'));
   await home.until<Pod>(pods, key('p', 'doomed'), (pod) => pod?.spec.nodeName !== undefined);
   await home.client.create<Secret>(secrets, secretDraft('s', [], 'doomed'));
   await home.client.delete(namespaces, { name: 'doomed' });
-  await home.untilGone(secrets, key('s', 'doomed'));
-  assert.ok(isTerminating(await home.client.get(namespaces, { name: 'doomed' })), 'it waits for the pod');
+  const tellsWhatStays = (namespace: HeldNamespace | undefined) =>
+    namespace?.status?.conditions?.some(
+      ({ type, status, message = '' }) =>
+        type === 'NamespaceContentRemaining' && status === 'True' && /pods\. has 1 resource/.test(message),
+    ) ?? false;
+  await home.until<HeldNamespace>(namespaces, { name: 'doomed' }, tellsWhatStays);
+  assert.ok(
+    await home.client.get(secrets, key('s', 'doomed')),
+    'what the pod may need stays as long as the pod',
+  );
   home.startNode();
   await home.untilGone(namespaces, { name: 'doomed' });
-  await assert.rejects(home.client.get(pods, key('p', 'doomed')), { code: 'not-found' });
+  await assert.rejects(home.client.get(secrets, key('s', 'doomed')), { code: 'not-found' });
 });

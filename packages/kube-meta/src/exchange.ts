@@ -23,8 +23,10 @@ export interface ApiRequest {
   /** Percent-encoded path without the query, such as `/api/v1/namespaces/default/pods/a`. */
   readonly path: string;
   readonly query: URLSearchParams;
-  /** Already parsed. A missing Content-Type is JSON. */
+  /** Already parsed, or bytes where the Content-Type says protobuf. A missing Content-Type is JSON. */
   readonly body?: unknown;
+  /** The body as it came, from a door that has bytes: parsed where it is known what it should be. */
+  readonly bodyText?: string;
   readonly contentType?: string | undefined;
   /** The raw Accept header: chooses Table or PartialObjectMetadata output. */
   readonly accept?: string | undefined;
@@ -52,9 +54,16 @@ export type ApiResponse =
       readonly object: ResponseObject;
       /** Sent as Warning headers. */
       readonly warnings?: readonly string[];
+      /** On the wire the items of this list do not repeat their apiVersion and kind, as Kubernetes' own do not. */
+      readonly hasUniformItems?: boolean;
       readonly headers?: Readonly<Record<string, string>>;
     }
-  | { readonly type: 'watch'; readonly events: AsyncIterable<WatchEvent> }
+  | {
+      readonly type: 'watch';
+      readonly events: AsyncIterable<WatchEvent>;
+      /** Sent as Warning headers. */
+      readonly warnings?: readonly string[];
+    }
   | { readonly type: 'stream'; readonly protocol: StreamProtocol; readonly open: OpenStream };
 
 /** `body`: one channel named `out`, the response body (logs). `channels`: what the door negotiates (exec). */

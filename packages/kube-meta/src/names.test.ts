@@ -52,7 +52,7 @@ for (const [check, text, want] of cases) {
 test('a key with two slashes is told what a qualified name is', () => {
   const [problem, ...rest] = labelKeyProblems('a/b/c');
   assert.equal(rest.length, 0);
-  assert.match(problem ?? '', /^a qualified name must consist .* 'example\.com\/MyName'\)$/);
+  assert.match(problem ?? '', /^a valid label key must consist .* 'example\.com\/MyName'\)$/);
 });
 
 test('labels joined by dots are a subdomain, and each label alone is one too', () => {

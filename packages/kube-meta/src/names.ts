@@ -21,8 +21,9 @@ function mustMatch(rule: string, form: string, examples: readonly string[]): str
   return `${rule} (e.g. ${shown}regex used for validation is '${form}')`;
 }
 
-function tooLong(value: string, max: number): string[] {
-  return value.length > max ? [`must be no more than ${max} characters`] : [];
+/** Names count characters, labels bytes: so Kubernetes says, though all that either may hold are one byte each. */
+function tooLong(value: string, max: number, unit = 'characters'): string[] {
+  return value.length > max ? [`must be no more than ${max} ${unit}`] : [];
 }
 
 /** A name such as a namespace's: lower case letters, digits and dashes, at most 63. */
@@ -57,7 +58,7 @@ export function labelKeyProblems(value: string): string[] {
   const rule =
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
   if (parts.length > 2) {
-    const message = mustMatch(`a qualified name ${rule}`, qualifiedName, ['MyName', 'my.name', '123-abc']);
+    const message = mustMatch(`a valid label key ${rule}`, qualifiedName, ['MyName', 'my.name', '123-abc']);
     return [`${message} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
   }
 
@@ -68,7 +69,7 @@ export function labelKeyProblems(value: string): string[] {
     else problems.push(...dnsSubdomainProblems(prefix).map((problem) => `prefix part ${problem}`));
   }
   if (name === '') problems.push('name part must be non-empty');
-  problems.push(...tooLong(name, maxLabelLength).map((problem) => `name part ${problem}`));
+  problems.push(...tooLong(name, maxLabelLength, 'bytes').map((problem) => `name part ${problem}`));
   if (!qualifiedNameForm.test(name)) {
     problems.push(mustMatch(`name part ${rule}`, qualifiedName, ['MyName', 'my.name', '123-abc']));
   }
@@ -76,7 +77,7 @@ export function labelKeyProblems(value: string): string[] {
 }
 
 export function labelValueProblems(value: string): string[] {
-  const problems = tooLong(value, maxLabelLength);
+  const problems = tooLong(value, maxLabelLength, 'bytes');
   if (labelValueForm.test(value)) return problems;
   const rule =
     "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";

@@ -13,6 +13,11 @@ export interface OwnerReference {
   readonly blockOwnerDeletion?: boolean;
 }
 
+/** Finalizers of Kubernetes' own: what a deletion asks of the garbage collector, and what empties a namespace. */
+export const foregroundFinalizer = 'foregroundDeletion';
+export const orphanFinalizer = 'orphan';
+export const namespaceFinalizer = 'kubernetes';
+
 export type StringMap = Readonly<Record<string, string>>;
 
 /** Metadata as a server returns it: name, uid, resourceVersion and creationTimestamp are always there. */

@@ -39,6 +39,10 @@ function unparsable(why: string): Fault {
   return new Fault('invalid', `unable to parse requirement: ${why}`);
 }
 
+function misplaced(found: string | undefined, expected: string): Fault {
+  return new Fault('invalid', `found '${found ?? ''}', expected: ${expected}`);
+}
+
 const isWord = (text: string | undefined): text is string => text !== undefined && !/^[=<>!(),]/.test(text);
 
 /** The form of a query: `app=web,tier!=db,env in (a,b),!legacy`. */
@@ -49,7 +53,7 @@ export function parseLabelSelector(text: string): LabelSelector {
   let at = 0;
 
   const values = (): string[] => {
-    if (input[at++] !== '(') throw unparsable(`found '${input[at - 1] ?? ''}', expected: '('`);
+    if (input[at++] !== '(') throw unparsable(`found '${input[at - 1] ?? ''}' expected: '('`);
     const list: string[] = [];
     for (;;) {
       // An empty place in a list is the empty value: `(a,)` is a or nothing.
@@ -59,8 +63,15 @@ export function parseLabelSelector(text: string): LabelSelector {
       if (next !== ',') throw unparsable(`found '${next ?? ''}', expected: ',' or ')'`);
     }
   };
-  const value = (): string => (isWord(input[at]) ? (input[at++] as string) : '');
+  const value = (): string => {
+    if (input[at] === undefined || input[at] === ',') return '';
+    if (!isWord(input[at])) throw unparsable(`found '${input[at]}', expected: identifier`);
+    return input[at++] as string;
+  };
 
+  if (!isWord(input[0]) && input[0] !== '!') {
+    throw misplaced(input[0], "!, identifier, or 'end of string'");
+  }
   for (;;) {
     const absent = input[at] === '!';
     if (absent) at++;
@@ -69,7 +80,8 @@ export function parseLabelSelector(text: string): LabelSelector {
     if (absent) requirements.push(checked({ key, operator: 'absent', values: [] }));
     else requirements.push(checked(afterKey(key)));
     if (at >= input.length) return requirements;
-    if (input[at++] !== ',') throw unparsable(`found '${input[at - 1]}', expected: ',' or 'end of string'`);
+    if (input[at++] !== ',') throw misplaced(input[at - 1], "',' or 'end of string'");
+    if (!isWord(input[at]) && input[at] !== '!') throw misplaced(input[at], "identifier after ','");
   }
 
   function afterKey(key: string): LabelRequirement {
@@ -97,16 +109,21 @@ export function parseLabelSelector(text: string): LabelSelector {
 
 function checked(requirement: LabelRequirement): LabelRequirement {
   const { key, operator, values } = requirement;
+  const isOrder = operator === 'gt' || operator === 'lt';
   const [problem] = [
-    ...labelKeyProblems(key),
-    ...(operator === 'gt' || operator === 'lt'
-      ? values
-          .filter((value) => !/^-?\d+$/.test(value))
-          .map(() => "for 'Gt', 'Lt' operators, the value must be an integer")
-      : values.flatMap(labelValueProblems)),
+    ...labelKeyProblems(key).map((why) => `<nil>: Invalid value: ${JSON.stringify(key)}: ${why}`),
+    ...values.flatMap((value, index) => {
+      const problems = isOrder ? orderProblems(value) : labelValueProblems(value);
+      const place = isOrder ? `values[${index}]` : `values[${index}][${key}]`;
+      return problems.map((why) => `${place}: Invalid value: ${JSON.stringify(value)}: ${why}`);
+    }),
   ];
-  if (problem !== undefined) throw unparsable(`${key}: ${problem}`);
+  if (problem !== undefined) throw unparsable(problem);
   return requirement;
+}
+
+function orderProblems(value: string): string[] {
+  return /^-?\d+$/.test(value) ? [] : ["for 'Gt', 'Lt' operators, the value must be an integer"];
 }
 
 const operators = { In: 'in', NotIn: 'notin', Exists: 'exists', DoesNotExist: 'absent' } as const;

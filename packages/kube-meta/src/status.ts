@@ -77,7 +77,11 @@ export function resourceText({ group, plural }: Pick<Resource, 'group' | 'plural
 }
 
 function detailsOf(resource: Named, name: string): NonNullable<Status['details']> {
-  return { name, ...(resource.group === '' ? {} : { group: resource.group }), kind: resource.plural };
+  return {
+    ...(name === '' ? {} : { name }),
+    ...(resource.group === '' ? {} : { group: resource.group }),
+    kind: resource.plural,
+  };
 }
 
 export function notFound(resource: Named, name: string): StatusFault {
@@ -103,12 +107,13 @@ export function invalid(
   name: string,
   causes: readonly Required<StatusCause>[],
 ): StatusFault {
-  const texts = causes.map(({ field, message }) => `${field}: ${message}`);
+  const texts = [...new Set(causes.map(({ field, message }) => `${field}: ${message}`))];
   const body = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
   const qualified = resource.group === '' ? resource.kind : `${resource.kind}.${resource.group}`;
+  const { kind: _, ...details } = detailsOf(resource, name);
   return statusFault('invalid', `${qualified} "${name}" is invalid: ${body}`, {
-    ...detailsOf(resource, name),
-    kind: resource.kind,
+    ...details,
+    ...(resource.kind === '' ? {} : { kind: resource.kind }),
     causes,
   });
 }

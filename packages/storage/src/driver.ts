@@ -1,11 +1,17 @@
 /** What the store asks of a place that outlives it. All semantics are in `store.ts`; a driver only remembers. */
 import type { Entry, StorageEvent } from './storage.ts';
 
+/** A change and the size of its value as text. */
+export interface Recorded {
+  readonly event: StorageEvent;
+  readonly bytes: number;
+}
+
 export interface Loaded {
   /** In the order of their keys. */
   readonly entries: Iterable<Entry>;
   /** In the order of their revisions. The last one is never compacted: it carries the store's revision. */
-  readonly history: readonly StorageEvent[];
+  readonly history: readonly Recorded[];
 }
 
 export interface Commit {

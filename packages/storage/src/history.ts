@@ -1,51 +1,81 @@
+import type { Recorded } from './driver.ts';
 import type { StorageEvent } from './storage.ts';
 
-/** The latest changes, bounded in number. The newest is always kept. */
-export class History {
-  #events: StorageEvent[];
-  readonly #limit: number;
+export interface HistoryLimits {
+  readonly events: number;
+  readonly bytes: number;
+}
 
-  constructor(limit: number, events: readonly StorageEvent[]) {
-    this.#limit = limit;
-    this.#events = [...events];
+/** The latest changes, bounded in number and size. The newest is always kept. */
+export class History {
+  #recorded: Recorded[];
+  #bytes: number;
+  readonly #limits: HistoryLimits;
+
+  constructor(limits: HistoryLimits, recorded: readonly Recorded[]) {
+    this.#limits = limits;
+    this.#recorded = [...recorded];
+    this.#bytes = sizeOf(recorded);
   }
 
   /** The revision just before the oldest change known, or `fallback` when none is. */
   oldest(fallback: number): number {
-    const first = this.#events[0];
-    return first ? first.revision - 1 : fallback;
+    const first = this.#recorded[0];
+    return first ? first.event.revision - 1 : fallback;
   }
 
   /**
-   * From where to keep history once `added` more events are in it. Dropping goes in steps of a quarter of the
-   * limit, so that its cost is paid rarely. `pressure` halves the limit once per step: a full disk needs room.
+   * From where to keep history once what is `added` is in it too. Dropping goes in steps of a quarter of the
+   * limit, so that its cost is paid rarely. `pressure` halves the limits once per step: a full disk needs room.
    */
-  keepFrom(added: number, pressure: number): number {
-    const limit = Math.max(1, Math.floor(this.#limit / 2 ** pressure));
-    const excess = this.#events.length + added - limit;
-    if (excess <= (pressure > 0 ? 0 : limit / 4)) return 0;
-    const index = Math.min(excess, this.#events.length - 1);
-    return this.#events[index]?.revision ?? 0;
+  keepFrom(added: readonly Recorded[], pressure: number): number {
+    const slack = pressure > 0 ? 1 : 1.25;
+    const maxEvents = Math.max(1, Math.floor(this.#limits.events / 2 ** pressure));
+    const maxBytes = this.#limits.bytes / 2 ** pressure;
+    let count = this.#recorded.length + added.length;
+    let bytes = this.#bytes + sizeOf(added);
+    if (count <= maxEvents * slack && bytes <= maxBytes * slack) return 0;
+
+    let first = 0;
+    while (first < this.#recorded.length - 1 && (count > maxEvents || bytes > maxBytes)) {
+      bytes -= (this.#recorded[first] as Recorded).bytes;
+      count--;
+      first++;
+    }
+    return this.#recorded[first]?.event.revision ?? 0;
   }
 
-  append(events: readonly StorageEvent[], keepFrom: number): void {
-    if (keepFrom > 0) this.#events = this.#events.slice(this.#indexAfter(keepFrom - 1));
-    for (const event of events) this.#events.push(event);
+  append(added: readonly Recorded[], keepFrom: number): void {
+    if (keepFrom > 0) {
+      const dropped = this.#recorded.splice(0, this.#indexAfter(keepFrom - 1));
+      this.#bytes -= sizeOf(dropped);
+    }
+    for (const recorded of added) this.#recorded.push(recorded);
+    this.#bytes += sizeOf(added);
   }
 
   /** The changes under a prefix after a revision. */
   since(revision: number, prefix: string): StorageEvent[] {
-    return this.#events.slice(this.#indexAfter(revision)).filter(({ key }) => key.startsWith(prefix));
+    const events: StorageEvent[] = [];
+    for (let at = this.#indexAfter(revision); at < this.#recorded.length; at++) {
+      const { event } = this.#recorded[at] as Recorded;
+      if (event.key.startsWith(prefix)) events.push(event);
+    }
+    return events;
   }
 
   #indexAfter(revision: number): number {
     let low = 0;
-    let high = this.#events.length;
+    let high = this.#recorded.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((this.#events[middle] as StorageEvent).revision <= revision) low = middle + 1;
+      if ((this.#recorded[middle] as Recorded).event.revision <= revision) low = middle + 1;
       else high = middle;
     }
     return low;
   }
+}
+
+function sizeOf(recorded: readonly Recorded[]): number {
+  return recorded.reduce((sum, { bytes }) => sum + bytes, 0);
 }

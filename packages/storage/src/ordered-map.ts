@@ -17,15 +17,14 @@ export class OrderedMap<V> {
     if (this.#values.delete(key)) this.#keys.splice(this.#firstAtOrAfter(key), 1);
   }
 
-  /** Everything whose key begins with `prefix`, in key order. */
-  withPrefix(prefix: string): V[] {
-    const found: V[] = [];
-    for (let at = this.#firstAtOrAfter(prefix); at < this.#keys.length; at++) {
-      const key = this.#keys[at] as string;
-      if (!key.startsWith(prefix)) break;
-      found.push(this.#values.get(key) as V);
-    }
-    return found;
+  /** What begins with `prefix`, in key order: at most `limit` values from the key `from` on, and how many follow. */
+  page(prefix: string, from = prefix, limit = Number.POSITIVE_INFINITY): { entries: V[]; remaining: number } {
+    const first = this.#firstAtOrAfter(from < prefix ? prefix : from);
+    // No key holds a character above this one, so it ends everything that begins with the prefix.
+    const end = this.#firstAtOrAfter(`${prefix}\uffff`);
+    const count = Math.max(0, Math.min(limit, end - first));
+    const entries = this.#keys.slice(first, first + count).map((key) => this.#values.get(key) as V);
+    return { entries, remaining: Math.max(0, end - first - count) };
   }
 
   #firstAtOrAfter(key: string): number {

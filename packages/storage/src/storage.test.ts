@@ -41,7 +41,7 @@ function describeStorageContract(name: string, open: (options?: StoreOptions) =>
 
     test('an empty store is not at revision zero', async () => {
       await using storage = open();
-      assert.deepEqual(storage.list('/'), { entries: [], revision: 1 });
+      assert.deepEqual(storage.list('/'), { entries: [], revision: 1, remaining: 0 });
     });
 
     test('values are frozen to their leaves', async () => {
@@ -108,6 +108,20 @@ function describeStorageContract(name: string, open: (options?: StoreOptions) =>
       );
     });
 
+    test('a value that is too large fails its own write and nothing else', async () => {
+      await using storage = open({ maxValueBytes: 100 });
+      const results = await Promise.allSettled([
+        storage.write('/a', put('x'.repeat(98))),
+        storage.write('/b', put('x'.repeat(99))),
+        storage.write('/c', put('ß'.repeat(50))),
+      ]);
+      assert.deepEqual(
+        results.map(({ status }) => status),
+        ['fulfilled', 'rejected', 'rejected'],
+      );
+      await assert.rejects(storage.write('/b', put('x'.repeat(99))), { code: 'too-large' });
+    });
+
     test('keeping an entry takes no revision', async () => {
       await using storage = open();
       const written = await storage.write('/a', put(1));
@@ -144,6 +158,103 @@ function describeStorageContract(name: string, open: (options?: StoreOptions) =>
       assert.deepEqual(
         storage.list('/p/').entries.map(({ key }) => key),
         ['/p/a', '/p/a/0', '/p/a/1', '/p/b/2'],
+      );
+    });
+
+    test('a listing is read page by page, each told how much is left', async () => {
+      await using storage = open();
+      for (const key of ['/a/3', '/a/1', '/b/1', '/a/2', '/A']) await storage.write(key, put(key));
+      const first = storage.list('/a/', { limit: 2 });
+      assert.deepEqual(
+        first.entries.map(({ key }) => key),
+        ['/a/1', '/a/2'],
+      );
+      assert.equal(first.remaining, 1);
+      const second = storage.list('/a/', { from: '/a/2\0', limit: 2 });
+      assert.deepEqual(
+        second.entries.map(({ key }) => key),
+        ['/a/3'],
+      );
+      assert.equal(second.remaining, 0);
+    });
+
+    test('a page never leaves its prefix, wherever it is told to begin', async () => {
+      await using storage = open();
+      for (const key of ['/a/1', '/b/1', '/c/1']) await storage.write(key, put(key));
+      assert.deepEqual(
+        storage.list('/b/', { from: '/a' }).entries.map(({ key }) => key),
+        ['/b/1'],
+      );
+      assert.deepEqual(storage.list('/b/', { from: '/c' }).entries, []);
+    });
+
+    test('a state of the past is listed as it was', async () => {
+      await using storage = open();
+      await storage.write('/kept', put(1));
+      await storage.write('/changed', put(1));
+      await storage.write('/deleted', put(1));
+      const { revision, entries } = storage.list('/');
+      await storage.write('/changed', put(2));
+      await storage.write('/changed', put(3));
+      await storage.write('/deleted', remove());
+      await storage.write('/new', put(1));
+      const past = storage.list('/', { at: revision });
+      assert.equal(past.revision, revision);
+      assert.deepEqual(
+        past.entries.map(({ key, value }) => [key, value]),
+        entries.map(({ key, value }) => [key, value]),
+      );
+      assert.deepEqual(storage.list('/', { at: revision, from: '/d', limit: 1 }), {
+        entries: [{ key: '/deleted', value: 1 }],
+        revision,
+        remaining: 1,
+      });
+    });
+
+    test('a state before history is expired, one to come is not there yet', async () => {
+      await using storage = open({ historyLimit: 2 });
+      const { revision } = storage.list('/');
+      for (let count = 0; count < 10; count++) await storage.write('/a', put(count));
+      assert.throws(() => storage.list('/', { at: revision }), { code: 'expired' });
+      assert.throws(() => storage.list('/', { at: storage.revision + 1 }), { code: 'timeout' });
+      assert.equal(storage.list('/', { at: storage.oldestRevision }).entries.length, 1);
+    });
+
+    test('history is bounded in size as well as in number', async () => {
+      await using storage = open({ historyBytes: 10_000 });
+      for (let count = 0; count < 100; count++) await storage.write('/a', put('x'.repeat(1_000)));
+      const kept = storage.revision - storage.oldestRevision;
+      assert.ok(kept >= 5 && kept <= 13, `${kept} changes kept`);
+    });
+
+    test('pages read while writes go on are together one state', async () => {
+      const step = fc.record({
+        key: fc.constantFrom('/a', '/b', '/c', '/d', '/e'),
+        value: fc.option(fc.integer(), { nil: undefined }),
+      });
+      await fc.assert(
+        fc.asyncProperty(fc.array(step), fc.array(step), fc.integer({ min: 1, max: 3 }), async (...given) => {
+          const [before, during, limit] = given;
+          await using storage = open();
+          const apply = ({ key, value }: (typeof before)[number]) =>
+            storage.write(key, value === undefined ? remove() : put(value));
+          for (const one of before) await apply(one);
+          const { entries: wanted, revision } = storage.list('/');
+          const seen: unknown[] = [];
+          const pending = [...during];
+          for (let from: string | undefined = '/'; from !== undefined; ) {
+            const page = storage.list('/', { at: revision, from, limit });
+            seen.push(...page.entries.map(({ key, value }) => [key, value]));
+            assert.equal(page.remaining, wanted.length - seen.length);
+            from = page.remaining > 0 ? `${page.entries.at(-1)?.key}\0` : undefined;
+            for (const one of pending.splice(0, 3)) await apply(one);
+          }
+          assert.deepEqual(
+            seen,
+            wanted.map(({ key, value }) => [key, value]),
+          );
+        }),
+        { numRuns: 30 },
       );
     });
 

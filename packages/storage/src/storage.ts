@@ -5,9 +5,12 @@
  * also not after a failed write or a restart. Values are JSON values and belong to the store once written:
  * they are frozen deeply and shared with every reader and watcher.
  */
-export interface Entry {
+export interface KeyValue {
   readonly key: string;
   readonly value: unknown;
+}
+
+export interface Entry extends KeyValue {
   /** Of the change that made this value. */
   readonly revision: number;
 }
@@ -37,9 +40,20 @@ export interface StorageEvent {
 
 export interface Listing {
   /** In the order of their keys. */
-  readonly entries: readonly Entry[];
-  /** Of the whole store at this moment: where a watch goes on without a gap. */
+  readonly entries: readonly KeyValue[];
+  /** Of the whole store at that moment: where a watch goes on without a gap. */
   readonly revision: number;
+  /** How many more keys there are after the last one listed. */
+  readonly remaining: number;
+}
+
+export interface ListOptions {
+  /** The state after this revision, however many changes ago; the present one when absent. */
+  readonly at?: number | undefined;
+  /** Only keys from this one on. */
+  readonly from?: string | undefined;
+  /** No more entries than this; all when absent. */
+  readonly limit?: number | undefined;
 }
 
 export interface WatchOptions {
@@ -56,11 +70,17 @@ export interface WatchOptions {
 export interface Storage extends AsyncDisposable {
   /** Of the last durable change. */
   readonly revision: number;
-  /** The oldest revision a watch can start from. */
+  /** The oldest revision a watch can start from, and the oldest state that can be listed. */
   readonly oldestRevision: number;
 
   get(key: string): Entry | undefined;
-  list(prefix: string): Listing;
+
+  /**
+   * What begins with a prefix. Pages of one listing all name the revision of the first (`at`), so that together
+   * they are one state although writes go on. Throws an `expired` fault when history does not reach back to it,
+   * and a `timeout` fault for one that is still to come.
+   */
+  list(prefix: string, options?: ListOptions): Listing;
 
   /** Resolves with the entry written, the last one of a deleted key, or the one that was kept. */
   write(key: string, decide: Decide): Promise<Entry | undefined>;

@@ -10,28 +10,43 @@
  * that never came to be). Their revisions are not given out again.
  */
 import { Channel, Fault, isFault, messageOf } from '@hutch/base';
-import type { Driver } from './driver.ts';
+import type { Driver, Recorded } from './driver.ts';
 import { deepFreeze } from './freeze.ts';
 import { History } from './history.ts';
 import { OrderedMap } from './ordered-map.ts';
-import type { Decide, Entry, Listing, Storage, StorageEvent, WatchOptions } from './storage.ts';
+import { pageOf, pastEntries } from './past.ts';
+import type { Decide, Entry, Listing, ListOptions, Storage, StorageEvent, WatchOptions } from './storage.ts';
 
 export interface StoreOptions {
-  /** How many changes are kept for watches that come back. */
+  /** How many changes are kept, for watches that come back and for listings read page by page. */
   readonly historyLimit?: number;
+  /** How much text these changes may come to. Parsed, in memory, it is some three times that. */
+  readonly historyBytes?: number;
   /** How many changes a watcher may be behind before it is dropped. */
   readonly watchCapacity?: number;
   /** How many writes may wait for one commit. */
   readonly maxWaitingWrites?: number;
+  /** The largest value as text; a larger one is a `too-large` fault. */
+  readonly maxValueBytes?: number;
 }
 
-const defaults = { historyLimit: 2_000, watchCapacity: 1_000, maxWaitingWrites: 10_000 };
+const defaults = {
+  historyLimit: 10_000,
+  historyBytes: 16 * 1024 * 1024,
+  watchCapacity: 1_000,
+  maxWaitingWrites: 10_000,
+  maxValueBytes: 1_536 * 1024, // what etcd takes; clients have learned to stay below it
+};
 
 /** An empty store is at 1, so that no listing ever has revision 0, which Kubernetes gives a meaning of its own. */
 const firstRevision = 1;
 
+interface Write extends Recorded {
+  readonly text: string;
+}
+
 class Batch {
-  readonly writes: { event: StorageEvent; text: string }[] = [];
+  readonly writes: Write[] = [];
   /** What each written key will hold; undefined for a deleted one. */
   readonly heads = new Map<string, Entry | undefined>();
   readonly #settled = Promise.withResolvers<void>();
@@ -57,8 +72,7 @@ interface Watcher {
 
 export class Store implements Storage {
   readonly #driver: Driver;
-  readonly #watchCapacity: number;
-  readonly #maxWaitingWrites: number;
+  readonly #limits: Required<Pick<StoreOptions, 'watchCapacity' | 'maxWaitingWrites' | 'maxValueBytes'>>;
   readonly #current = new OrderedMap<Entry>();
   readonly #history: History;
   readonly #watchers = new Set<Watcher>();
@@ -73,14 +87,13 @@ export class Store implements Storage {
   #isClosed = false;
 
   constructor(driver: Driver, options: StoreOptions = {}) {
-    const { historyLimit, watchCapacity, maxWaitingWrites } = { ...defaults, ...options };
+    const { historyLimit, historyBytes, ...limits } = { ...defaults, ...options };
     const { entries, history } = driver.load();
     this.#driver = driver;
-    this.#watchCapacity = watchCapacity;
-    this.#maxWaitingWrites = maxWaitingWrites;
+    this.#limits = limits;
     for (const entry of entries) this.#current.set(entry.key, deepFreeze(entry));
-    this.#history = new History(historyLimit, history.map(deepFreeze));
-    this.#revision = history.at(-1)?.revision ?? firstRevision;
+    this.#history = new History({ events: historyLimit, bytes: historyBytes }, history.map(deepFreeze));
+    this.#revision = history.at(-1)?.event.revision ?? firstRevision;
     this.#lastGiven = this.#revision;
   }
 
@@ -96,20 +109,34 @@ export class Store implements Storage {
     return this.#current.get(key);
   }
 
-  list(prefix: string): Listing {
-    return { entries: this.#current.withPrefix(prefix), revision: this.#revision };
+  list(prefix: string, { at = this.#revision, from = prefix, limit }: ListOptions = {}): Listing {
+    if (at > this.#revision) {
+      throw new Fault('timeout', `list ${prefix} at revision ${at}: the store is at ${this.#revision}`);
+    }
+    if (at < this.oldestRevision) {
+      throw new Fault(
+        'expired',
+        `list ${prefix} at revision ${at}: history begins at ${this.oldestRevision}`,
+      );
+    }
+    const since = this.#history.since(at, prefix);
+    // Mostly nothing has changed since, and a page is found in the order of keys without looking at the rest.
+    if (since.length === 0) return { ...this.#current.page(prefix, from, limit), revision: at };
+    const past = pastEntries(this.#current.page(prefix).entries, since);
+    return { ...pageOf(past, from, limit), revision: at };
   }
 
   async write(key: string, decide: Decide): Promise<Entry | undefined> {
     if (this.#isClosed) throw new Fault('unavailable', `write ${key} to a closed store`);
     if (this.#isDeciding) throw new Error(`write ${key} inside the decision of another write`);
-    if (this.#open.writes.length >= this.#maxWaitingWrites) {
-      throw new Fault('queue-full', `write ${key}: ${this.#maxWaitingWrites} writes wait for the store`);
+    const { maxWaitingWrites } = this.#limits;
+    if (this.#open.writes.length >= maxWaitingWrites) {
+      throw new Fault('queue-full', `write ${key}: ${maxWaitingWrites} writes wait for the store`);
     }
 
     const { head, pendingIn } = this.#headOf(key);
     const revision = this.#lastGiven + 1;
-    let change: { event: StorageEvent; text: string } | undefined;
+    let change: Write | undefined;
     try {
       change = this.#decided(key, { head, revision, decide });
     } catch (err) {
@@ -143,7 +170,7 @@ export class Store implements Storage {
   #decided(
     key: string,
     { head, revision, decide }: { head: Entry | undefined; revision: number; decide: Decide },
-  ): { event: StorageEvent; text: string } | undefined {
+  ): Write | undefined {
     this.#isDeciding = true;
     try {
       const decision = decide(head, revision);
@@ -152,8 +179,15 @@ export class Store implements Storage {
       const { type, value } = decision;
       const text = JSON.stringify(value) as string | undefined;
       if (text === undefined) throw new Error(`write ${key}: the value is not JSON`);
+      const { maxValueBytes } = this.#limits;
+      // Most texts are far below the limit, whatever their characters: only the others are measured.
+      const bytes = text.length * 3 > maxValueBytes ? Buffer.byteLength(text) : text.length;
+      if (type === 'put' && bytes > maxValueBytes) {
+        throw new Fault('too-large', `write ${key}: ${bytes} bytes are more than ${maxValueBytes}`);
+      }
       const previous = head?.value;
-      return { event: Object.freeze({ type, key, value: deepFreeze(value), previous, revision }), text };
+      const event = Object.freeze({ type, key, value: deepFreeze(value), previous, revision });
+      return { event, text, bytes };
     } finally {
       this.#isDeciding = false;
     }
@@ -174,7 +208,7 @@ export class Store implements Storage {
 
   async #commit(batch: Batch): Promise<void> {
     const { writes } = batch;
-    const keepHistoryFrom = this.#history.keepFrom(writes.length, this.#failuresInARow);
+    const keepHistoryFrom = this.#history.keepFrom(writes, this.#failuresInARow);
     try {
       await this.#driver.commit({ writes, keepHistoryFrom });
     } catch (cause) {
@@ -193,13 +227,15 @@ export class Store implements Storage {
   }
 
   #apply(batch: Batch, keepHistoryFrom: number): void {
-    const events = batch.writes.map(({ event }) => event);
+    // The texts have done their duty: history keeps the parsed values only.
+    const recorded = batch.writes.map(({ event, bytes }) => ({ event, bytes }));
+    const events = recorded.map(({ event }) => event);
     for (const { type, key, value, revision } of events) {
       if (type === 'put') this.#current.set(key, Object.freeze({ key, value, revision }));
       else this.#current.delete(key);
       this.#revision = revision;
     }
-    this.#history.append(events, keepHistoryFrom);
+    this.#history.append(recorded, keepHistoryFrom);
     for (const watcher of this.#watchers) {
       for (const event of events) {
         if (event.key.startsWith(watcher.prefix) && !watcher.channel.push(event)) {
@@ -217,7 +253,7 @@ export class Store implements Storage {
     const start = from ?? this.#revision;
     const backlog = this.#history.since(start, prefix);
 
-    const watcher: Watcher = { prefix, channel: new Channel(this.#watchCapacity) };
+    const watcher: Watcher = { prefix, channel: new Channel(this.#limits.watchCapacity) };
     const stop = () => {
       signal.removeEventListener('abort', stop);
       this.#watchers.delete(watcher);

@@ -17,7 +17,13 @@ import {
 } from '@hutch/apiserver';
 import { type Clock, silentLog, systemClock } from '@hutch/base';
 import { createKubeClient, inProcess, type KubeClient, overHttp } from '@hutch/kube-client';
-import { customResourceDefinitions, type Draft, type KubeObject, namespaces } from '@hutch/kube-meta';
+import {
+  customResourceDefinitions,
+  type Draft,
+  type KubeObject,
+  namespaces,
+  serviceAccounts,
+} from '@hutch/kube-meta';
 import { openMemoryStorage } from '@hutch/storage';
 
 export type HomeDoor = 'in-process' | 'http' | 'https';
@@ -42,6 +48,13 @@ export interface MemoryHome extends AsyncDisposable {
   interrupt(meanwhile: () => Promise<void>): Promise<void>;
 }
 
+/** Without it no pod could be made. */
+const desiredAccount: Draft<KubeObject> = {
+  apiVersion: 'v1',
+  kind: 'ServiceAccount',
+  metadata: { namespace: 'default', name: 'default' },
+};
+
 const administrator = { name: 'tester', groups: ['system:masters'] };
 const token = 'only-for-tests';
 
@@ -58,6 +71,7 @@ export async function openMemoryHome(options: MemoryHomeOptions = {}): Promise<M
   });
   const local = createKubeClient(inProcess(server.handle, administrator));
   await local.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } });
+  await local.create(serviceAccounts, desiredAccount);
   for (const crd of crds) await local.create(customResourceDefinitions, crd);
 
   const outer = door === 'in-process' ? undefined : await openOuterDoor(server, door, opened);

@@ -39,7 +39,12 @@ export const rules: Readonly<Record<string, readonly Rule[]>> = {
   ],
   [accounts.homeControllers.name]: [
     { apiGroups: ['*'], resources: ['*'], verbs: [...read, 'patch', 'update', 'delete'] },
-    { apiGroups: [''], resources: ['pods/binding'], verbs: ['create'] },
+    {
+      apiGroups: [''],
+      resources: ['pods/binding', 'serviceaccounts', 'configmaps', 'persistentvolumes', 'events'],
+      verbs: ['create'],
+    },
+    { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['create'] },
     { apiGroups: [''], resources: ['namespaces/finalize'], verbs: ['update'] },
   ],
   [accounts.node.name]: [

@@ -24,9 +24,10 @@ import {
   type KubeObject,
   keyOf,
   namespaces,
-  pods,
   type Resource,
+  type ServiceAccount,
   secrets,
+  serviceAccounts,
   type User,
 } from '@hutch/kube-meta';
 import {
@@ -183,20 +184,30 @@ export async function startHome(options: HomeOptions): Promise<Home> {
   };
 }
 
-/** The kinds that go with their owner and with their namespace. */
-const collected: readonly Resource[] = [pods, secrets, events, sandboxes];
+/** Further kinds that go with their owner and with their namespace. */
+const collected: readonly Resource[] = [secrets, events];
 
 const foundingNamespaces = ['default', 'kube-system', keysSecret.namespace];
 
 /** What every home has from the beginning. Made again at every start; what is there stays. */
 async function found(client: KubeClient): Promise<void> {
   await Promise.all([
-    ...foundingNamespaces.map((name) => {
-      const draft: Draft<KubeObject> = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
-      return ignoring('already-exists', client.create(namespaces, draft));
-    }),
+    ...foundingNamespaces.map((name) => foundNamespace(client, name)),
     ...crds.map((crd) => ensureCrd(client, crd)),
   ]);
+}
+
+/** With the account its pods need: a controller would make it too, but the first pod must not wait for that. */
+async function foundNamespace(client: KubeClient, name: string): Promise<void> {
+  const namespace: Draft<KubeObject> = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+  await ignoring('already-exists', client.create(namespaces, namespace));
+  const account: Draft<ServiceAccount> = {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { namespace: name, name: 'default' },
+    automountServiceAccountToken: false, // pods have no way to the API server
+  };
+  await ignoring('already-exists', client.create(serviceAccounts, account));
 }
 
 /** A newer Hutch brings newer definitions. */

@@ -1,34 +1,17 @@
 import type { IncomingMessage } from 'node:http';
-import { messageOf } from '@hutch/base';
-import { statusFault } from '@hutch/kube-meta';
+import { type ApiRequest, statusFault } from '@hutch/kube-meta';
+import { mediaType } from '../decode.ts';
+import { protobufMediaType } from '../protobuf/envelope.ts';
+import type { Slot } from './in-flight.ts';
 
 /** What Kubernetes allows. */
 const maxBodyBytes = 3 * 1024 * 1024;
 
-/**
- * The body as a JSON value, or undefined when there is none or when it is something else (the handler answers
- * that). Throws when it is too large or not what it says it is.
- */
-export async function readJsonBody(
-  incoming: IncomingMessage,
-  contentType: string | undefined,
-): Promise<unknown> {
-  const bytes = await readBytes(incoming);
-  if (bytes.length === 0 || !isJson(contentType)) return undefined;
-  try {
-    return JSON.parse(bytes.toString('utf8')) as unknown;
-  } catch (err) {
-    const message = `the object provided is unrecognized (must be JSON): ${messageOf(err)}`;
-    throw statusFault('badRequest', message, undefined, err);
-  }
-}
+/** Bytes where they are protobuf, else text; none when it is empty. */
+type ReceivedBody = Pick<ApiRequest, 'body' | 'bodyText'>;
 
-function isJson(contentType: string | undefined): boolean {
-  const type = (contentType ?? '').split(';')[0]?.trim().toLowerCase();
-  return !type || type === '*/*' || type === 'application/json' || type.endsWith('+json');
-}
-
-async function readBytes(incoming: IncomingMessage): Promise<Buffer> {
+/** Throws when it is too large for us, or for what else is going on. */
+export async function readBody(incoming: IncomingMessage, slot: Slot): Promise<ReceivedBody> {
   const tooLarge = () => statusFault('tooLarge', `Request entity too large: limit is ${maxBodyBytes}`);
   if (Number(incoming.headers['content-length'] ?? 0) > maxBodyBytes) throw tooLarge();
   const chunks: Buffer[] = [];
@@ -38,7 +21,11 @@ async function readBytes(incoming: IncomingMessage): Promise<Buffer> {
   for await (const chunk of incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     length += chunk.length;
     if (length > maxBodyBytes) throw tooLarge();
+    slot.hold(chunk.length);
     chunks.push(chunk);
   }
-  return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+  if (length === 0) return {};
+  const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+  const isBinary = mediaType(incoming.headers['content-type']) === protobufMediaType;
+  return isBinary ? { body } : { bodyText: body.toString('utf8') };
 }

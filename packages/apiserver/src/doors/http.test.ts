@@ -7,7 +7,7 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { silentLog, systemClock } from '@hutch/base';
+import { Fault, silentLog, systemClock } from '@hutch/base';
 import type { Status } from '@hutch/kube-meta';
 import { openMemoryStorage } from '@hutch/storage';
 import { bearerTokens } from '../access/authentication.ts';
@@ -31,6 +31,7 @@ function aServer(more: { nodeStreams?: NodeStreams; watchCapacity?: number } = {
 }
 
 const authorization = 'Bearer secret';
+const jsonHeaders = { authorization, 'content-type': 'application/json' };
 const namespace = JSON.stringify({ metadata: { name: 'default' } });
 
 async function statusOf(response: Response): Promise<Status> {
@@ -101,14 +102,18 @@ test('a body that is too large is 413, announced or not, and the connection live
   assert.equal((await fetch(`${door.url}/healthz`)).status, 200);
 });
 
-test('HEAD answers like GET, without a body; other methods are 405', async () => {
+test('HEAD answers like GET where Kubernetes does, without a body; other methods are 405', async () => {
   await using door = await serveHttp(aServer());
-  const head = await fetch(`${door.url}/api/v1/pods`, { method: 'HEAD', headers: { authorization } });
+  const call = (method: string, path: string) =>
+    fetch(door.url + path, { method, headers: { authorization } });
+  const head = await call('HEAD', '/healthz');
   assert.equal(head.status, 200);
   assert.ok(Number(head.headers.get('content-length')) > 0);
   assert.equal(await head.text(), '');
-  const options = await fetch(`${door.url}/api/v1/pods`, { method: 'OPTIONS', headers: { authorization } });
+  assert.equal((await call('HEAD', '/api/v1/pods')).status, 405);
+  const options = await call('OPTIONS', '/api/v1/pods');
   assert.equal(options.status, 405);
+  assert.equal((await statusOf(options)).reason, 'MethodNotAllowed');
 });
 
 test('a watcher that does not read costs a bounded amount and is dropped; others go on', async () => {
@@ -163,6 +168,7 @@ test('the log of a pod streams as it is written, and its source ends with the re
       headers: { authorization, 'content-type': 'application/json' },
     });
   await post('/api/v1/namespaces', namespace);
+  await post('/api/v1/namespaces/default/serviceaccounts', namespace);
   await post('/api/v1/namespaces/default/pods', JSON.stringify(aPod('a', { nodeName: 'n' })));
   const stop = new AbortController();
   const response = await fetch(`${door.url}/api/v1/namespaces/default/pods/a/log?follow=true`, {
@@ -212,6 +218,136 @@ test('closing ends watches and connections', async () => {
   const response = await fetch(`${door.url}/api/v1/pods?watch=true`, { headers: { authorization } });
   await door[Symbol.asyncDispose]();
   await assert.rejects(response.text());
+});
+
+test('what finds no room is told to come back, and watches take none', async () => {
+  await using door = await serveHttp(aServer(), { limits: { maxReads: 1, maxWrites: 1 } });
+  const get = (path: string) => fetch(door.url + path, { headers: { authorization } });
+  const watch = await get('/api/v1/namespaces?watch=true');
+
+  // A write that has begun and is not over: its body is still to come.
+  const slow = connect(door.port, door.host);
+  const head = `POST /api/v1/namespaces HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nConnection: close\r\n`;
+  slow.write(`${head}Content-Length: ${namespace.length}\r\nExpect: 100-continue\r\n\r\n`);
+  await once(slow, 'readable'); // the server has asked for the body, so the request has its place
+  const refused = await fetch(`${door.url}/api/v1/namespaces`, {
+    method: 'POST',
+    body: namespace,
+    headers: jsonHeaders,
+  });
+  assert.equal(refused.status, 429);
+  assert.equal(refused.headers.get('retry-after'), '1');
+  assert.equal((await statusOf(refused)).reason, 'TooManyRequests');
+  assert.equal((await get('/api/v1/namespaces')).status, 200);
+
+  slow.write(namespace);
+  assert.match(await readAll(slow), /HTTP\/1\.1 201 Created/);
+  const again = await fetch(`${door.url}/api/v1/namespaces`, {
+    method: 'POST',
+    body: JSON.stringify({ metadata: { name: 'other' } }),
+    headers: jsonHeaders,
+  });
+  assert.equal(again.status, 201);
+  await watch.body?.cancel();
+});
+
+test('bodies take no more memory together than they may', async () => {
+  await using door = await serveHttp(aServer(), { limits: { maxBodyBytes: 1_000 } });
+  const post = (name: string, padding: number) =>
+    fetch(`${door.url}/api/v1/namespaces`, {
+      method: 'POST',
+      body: JSON.stringify({ metadata: { name }, padding: 'x'.repeat(padding) }),
+      headers: jsonHeaders,
+    });
+  assert.equal((await post('a', 2_000)).status, 429);
+  assert.equal((await post('a', 10)).status, 201);
+  assert.equal((await post('b', 500)).status, 201);
+});
+
+test('large answers are packed for those who unpack, and laid out for those who look', async () => {
+  await using door = await serveHttp(aServer());
+  const headers = { authorization, 'content-type': 'application/json' };
+  for (const [name, bytes] of [
+    ['large', 200_000],
+    ['small', 10],
+  ] as const) {
+    const annotations = { text: 'x'.repeat(bytes) };
+    const body = JSON.stringify({ metadata: { name, annotations } });
+    assert.equal(
+      (await fetch(`${door.url}/api/v1/namespaces`, { method: 'POST', body, headers })).status,
+      201,
+    );
+  }
+  const encoding = async (name: string, accepted: string) => {
+    const response = await fetch(`${door.url}/api/v1/namespaces/${name}`, {
+      headers: { authorization, 'accept-encoding': accepted },
+    });
+    assert.equal(((await response.json()) as { metadata: { name: string } }).metadata.name, name);
+    return response.headers.get('content-encoding');
+  };
+  assert.equal(await encoding('large', 'gzip'), 'gzip');
+  assert.equal(await encoding('large', 'br, gzip;q=0.5'), 'gzip');
+  assert.equal(await encoding('large', 'gzip;q=0'), null);
+  assert.equal(await encoding('large', 'identity'), null);
+  assert.equal(await encoding('small', 'gzip'), null);
+  const pretty = await fetch(`${door.url}/api/v1/namespaces/small?pretty=true`, { headers });
+  assert.match(await pretty.text(), /^\{\n {2}"/);
+});
+
+test('a member named twice is warned of, or refused', async () => {
+  await using door = await serveHttp(aServer());
+  const post = (query: string) =>
+    fetch(`${door.url}/api/v1/namespaces${query}`, {
+      method: 'POST',
+      body: '{"metadata":{"name":"a","name":"b"}}',
+      headers: { authorization, 'content-type': 'application/json' },
+    });
+  const strict = await post('?fieldValidation=Strict');
+  assert.equal(strict.status, 400);
+  assert.match(
+    (await statusOf(strict)).message ?? '',
+    /strict decoding error: duplicate field "metadata.name"/,
+  );
+  const warned = await post('');
+  assert.equal(warned.status, 201);
+  assert.equal(warned.headers.get('warning'), '299 - "duplicate field \\"metadata.name\\""');
+});
+
+test('a log that cannot be read is answered as any failure; one of a pod nobody runs is empty', async () => {
+  const server = aServer({
+    nodeStreams: {
+      // biome-ignore lint/correctness/useYield: it fails before it has anything to give
+      async *logs() {
+        throw new Fault('not-found', 'container c has not started');
+      },
+    },
+  });
+  await using door = await serveHttp(server);
+  const post = (path: string, body: unknown) =>
+    fetch(door.url + path, { method: 'POST', body: JSON.stringify(body), headers: jsonHeaders });
+  await post('/api/v1/namespaces', { metadata: { name: 'default' } });
+  await post('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } });
+  await post('/api/v1/namespaces/default/pods', aPod('a', { nodeName: 'n' }));
+  await post('/api/v1/namespaces/default/pods', aPod('b'));
+  const log = (name: string) =>
+    fetch(`${door.url}/api/v1/namespaces/default/pods/${name}/log`, { headers: { authorization } });
+  const failed = await log('a');
+  assert.equal(failed.status, 404);
+  assert.match((await statusOf(failed)).message ?? '', /has not started/);
+  assert.equal((await log('b')).status, 204);
+});
+
+test('a port that is taken is told as such', async () => {
+  await using door = await serveHttp(aServer());
+  await assert.rejects(serveHttp(aServer(), { port: door.port }), { code: 'already-exists' });
+});
+
+test('headers that go on for ever are cut off', async () => {
+  await using door = await serveHttp(aServer());
+  const response = await fetch(`${door.url}/api/v1/namespaces?x=${'x'.repeat(100_000)}`, {
+    headers: { authorization },
+  });
+  assert.equal(response.status, 431);
 });
 
 async function readAll(socket: Socket, until?: string): Promise<string> {

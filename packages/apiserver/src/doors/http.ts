@@ -1,25 +1,28 @@
 /**
- * The HTTP door: bytes to a request value, a response value to bytes, nothing else. HTTP/1.1, JSON.
+ * The HTTP door: bytes to a request value, a response value to bytes, nothing else. HTTP/1.1, JSON; bodies may come
+ * as protobuf too.
  *
- * Every error is answered as a Status. A watcher that stops reading is cut off; nothing is buffered beyond what
- * the connection itself holds.
+ * Every error is answered as a Status. What is going on at once is limited (`in-flight.ts`). A watcher that stops
+ * reading is cut off; nothing is buffered beyond what the connection itself holds.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, isIPv6 } from 'node:net';
-import { isAbortOf } from '@hutch/base';
+import { Fault, isAbortOf } from '@hutch/base';
 import {
   type ApiRequest,
   type ApiResponse,
   type Method,
-  type Status,
   StatusFault,
   statusFault,
   type User,
 } from '@hutch/kube-meta';
 import { anonymous } from '../access/authentication.ts';
+import { notAllowed } from '../refusals.ts';
 import type { ApiServer } from '../server.ts';
-import { readJsonBody } from './body.ts';
+import { writeObject } from './answer.ts';
+import { readBody } from './body.ts';
+import { type DoorLimits, defaultLimits, InFlight, tooMany } from './in-flight.ts';
 import { RecentTexts, writeStream, writeWatch } from './streams.ts';
 
 export interface HttpOptions {
@@ -27,6 +30,8 @@ export interface HttpOptions {
   readonly host?: string;
   /** Any free port when absent or 0. */
   readonly port?: number;
+  /** What differs from the defaults. */
+  readonly limits?: Partial<DoorLimits>;
 }
 
 export interface HttpsOptions extends HttpOptions {
@@ -43,32 +48,39 @@ export interface HttpDoor extends AsyncDisposable {
 
 /** Without TLS: for tests, and for a trusted wire. */
 export function serveHttp(server: ApiServer, options: HttpOptions = {}): Promise<HttpDoor> {
-  return listen(createServer(limits, ignoringEnd(httpHandler(server))), 'http', options);
+  return listen(createServer(limits, ignoringEnd(httpHandler(server, options))), 'http', options);
 }
 
 export function serveHttps(server: ApiServer, options: HttpsOptions): Promise<HttpDoor> {
   const { key, cert } = options;
   const tls = { ...limits, key, cert, minVersion: 'TLSv1.2' as const };
-  return listen(createTlsServer(tls, ignoringEnd(httpHandler(server))), 'https', options);
+  return listen(createTlsServer(tls, ignoringEnd(httpHandler(server, options))), 'https', options);
 }
 
 const limits = {
-  maxHeaderSize: 32 * 1024,
+  maxHeaderSize: 64 * 1024, // the path and its query are part of it
   headersTimeout: 30_000,
   requestTimeout: 60_000, // of reading a request; watches are answers and may last
   keepAliveTimeout: 90_000,
   noDelay: true,
 };
 
+/** Watches have one each. */
+const maxConnections = 10_000;
+
 async function listen(
   http: Server,
   scheme: string,
   { host = '127.0.0.1', port = 0 }: HttpOptions,
 ): Promise<HttpDoor> {
+  http.maxConnections = maxConnections;
   await new Promise<void>((resolve, reject) => {
-    http.once('error', reject);
+    http.once('error', (cause: NodeJS.ErrnoException) => {
+      const code = cause.code === 'EADDRINUSE' ? 'already-exists' : 'unavailable';
+      reject(new Fault(code, `listen on ${host}:${port}: ${cause.message}`, { cause }));
+    });
     http.listen({ host, port }, () => {
-      http.off('error', reject);
+      http.removeAllListeners('error');
       resolve();
     });
   });
@@ -88,13 +100,14 @@ async function listen(
 /** The door without its listener, for a program that has one already. Settles when the exchange is over. */
 export type HttpHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
 
-export function httpHandler(server: ApiServer): HttpHandler {
+export function httpHandler(server: ApiServer, options: Pick<HttpOptions, 'limits'> = {}): HttpHandler {
   const texts = new RecentTexts();
+  const inFlight = new InFlight({ ...defaultLimits, ...options.limits });
   return async (incoming, outgoing) => {
     const gone = new AbortController();
     outgoing.once('close', () => gone.abort());
     try {
-      await exchange(server, { incoming, outgoing, signal: gone.signal, texts });
+      await exchange(server, { incoming, outgoing, signal: gone.signal, texts, inFlight });
     } catch (err) {
       if (!isAbortOf(gone.signal, err)) server.log.error('exchange failed', { url: pathOf(incoming), err });
       outgoing.destroy();
@@ -112,12 +125,21 @@ interface Exchange {
   readonly outgoing: ServerResponse;
   readonly signal: AbortSignal;
   readonly texts: RecentTexts;
+  readonly inFlight: InFlight;
 }
 
-async function exchange(server: ApiServer, { incoming, outgoing, signal, texts }: Exchange): Promise<void> {
+async function exchange(server: ApiServer, exchanged: Exchange): Promise<void> {
+  const { incoming, outgoing, signal, texts, inFlight } = exchanged;
+  const asked = readHead(incoming);
+  using slot = inFlight.enter(asked);
   let response: ApiResponse;
   try {
-    response = await server.handle(await readRequest(server, incoming, signal));
+    if (!slot) throw tooMany();
+    if (!methods.has(asked.method)) throw notAllowed();
+    const user = await authenticate(server, incoming);
+    // Nobody in particular may write nothing, so their bodies are not worth a byte of memory.
+    const body = user === anonymous ? {} : await readBody(incoming, slot);
+    response = await server.handle({ ...asked, ...body, user, signal });
   } catch (err) {
     // Only reading a request throws: the handler answers its own failures.
     if (!(err instanceof StatusFault)) throw err;
@@ -125,37 +147,26 @@ async function exchange(server: ApiServer, { incoming, outgoing, signal, texts }
   }
   switch (response.type) {
     case 'object':
-      return writeObject(outgoing, response, incoming.method === 'HEAD');
+      return await writeObject(exchanged, response);
     case 'watch':
-      return writeWatch(outgoing, response.events, { signal, texts });
+      return await writeWatch(outgoing, response, { signal, texts });
     case 'stream':
-      return writeStream(outgoing, response, signal);
+      return await writeStream(exchanged, response, signal);
   }
 }
 
 const methods: ReadonlySet<string> = new Set<Method>(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
-async function readRequest(
-  server: ApiServer,
-  incoming: IncomingMessage,
-  signal: AbortSignal,
-): Promise<ApiRequest> {
+/** What a request says before its body. */
+function readHead(incoming: IncomingMessage): Omit<ApiRequest, 'user' | 'signal'> {
   const { method = '', headers, url = '/' } = incoming;
-  if (!methods.has(method)) throw statusFault('methodNotAllowed', `method ${method} is not supported`);
-  const user = await authenticate(server, incoming);
-  const contentType = headers['content-type'];
-  // Nobody in particular may write nothing, so their bodies are not worth a byte of memory.
-  const body = user === anonymous ? undefined : await readJsonBody(incoming, contentType);
   const mark = url.indexOf('?');
   return {
-    method: method as Method,
+    method: method as Method, // checked before it is used
     path: pathOf(incoming),
     query: new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)),
-    ...(body === undefined ? {} : { body }),
-    contentType,
+    contentType: headers['content-type'],
     accept: headers.accept,
-    user,
-    signal,
   };
 }
 
@@ -170,27 +181,4 @@ async function authenticate({ authenticator }: ApiServer, { headers }: IncomingM
   if (user) return user;
   if (headers.authorization === undefined) return anonymous;
   throw statusFault('unauthorized', 'Unauthorized');
-}
-
-type ObjectResponse = Extract<ApiResponse, { type: 'object' }>;
-
-function writeObject(outgoing: ServerResponse, response: ObjectResponse, isHead: boolean): void {
-  const { status, object, headers, warnings } = response;
-  const isText = typeof object === 'string';
-  const body = isText ? object : `${JSON.stringify(object)}\n`;
-  for (const [name, value] of Object.entries(headers ?? {})) outgoing.setHeader(name, value);
-  if (warnings && warnings.length > 0) {
-    outgoing.setHeader(
-      'Warning',
-      warnings.map((warning) => `299 - ${JSON.stringify(warning)}`),
-    );
-  }
-  const retryAfter = isText ? undefined : (object as Partial<Status>).details?.retryAfterSeconds;
-  if (status >= 400 && retryAfter !== undefined) outgoing.setHeader('Retry-After', String(retryAfter));
-  outgoing.writeHead(status, {
-    'Content-Type': isText ? 'text/plain; charset=utf-8' : 'application/json',
-    'Content-Length': Buffer.byteLength(body),
-    'Cache-Control': 'no-cache, private',
-  });
-  outgoing.end(isHead ? undefined : body);
 }

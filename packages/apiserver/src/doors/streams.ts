@@ -1,9 +1,11 @@
 /** Answers that go on: watches as one JSON object a line, and plain bytes. Both go at the reader's pace. */
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Writable } from 'node:stream';
 import { Fault } from '@hutch/base';
-import type { ApiResponse, ByteStream, WatchEvent } from '@hutch/kube-meta';
+import type { ApiResponse, ByteStream } from '@hutch/kube-meta';
+import { refusalOf } from '../refusals.ts';
+import { warningHeader, writeObject } from './answer.ts';
 
 /**
  * A watcher that reads nothing for this long is cut off. Without a limit a client that is stuck but connected
@@ -13,10 +15,14 @@ const stalledReaderMs = 30_000;
 
 export async function writeWatch(
   outgoing: ServerResponse,
-  events: AsyncIterable<WatchEvent>,
+  { events, warnings = [] }: Extract<ApiResponse, { type: 'watch' }>,
   { signal, texts }: { signal: AbortSignal; texts: RecentTexts },
 ): Promise<void> {
-  outgoing.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache, private' });
+  outgoing.writeHead(200, {
+    'Content-Type': 'application/json',
+    'Cache-Control': 'no-cache, private',
+    ...warningHeader(warnings),
+  });
   outgoing.flushHeaders();
   for await (const { type, object } of events) {
     if (signal.aborted) return;
@@ -55,17 +61,46 @@ export class RecentTexts {
 
 type StreamResponse = Extract<ApiResponse, { type: 'stream' }>;
 
+/**
+ * How long we wait for the first bytes before we say that all is well. A stream that cannot be opened fails within
+ * this, and is answered as any failure; one that has nothing to say yet must not keep its reader waiting for more.
+ */
+const openingMs = 500;
+
 export async function writeStream(
-  outgoing: ServerResponse,
+  { incoming, outgoing }: { incoming: IncomingMessage; outgoing: ServerResponse },
   response: StreamResponse,
   signal: AbortSignal,
 ): Promise<void> {
   if (response.protocol !== 'body') throw new Error(`stream protocol ${response.protocol} has no door yet`);
-  outgoing.writeHead(200, { 'Content-Type': 'text/plain', 'Cache-Control': 'no-cache, private' });
-  outgoing.flushHeaders();
+  const begin = () => {
+    if (outgoing.headersSent) return;
+    outgoing.writeHead(200, { 'Content-Type': 'text/plain', 'Cache-Control': 'no-cache, private' });
+    outgoing.flushHeaders();
+  };
+  const body = Writable.toWeb(outgoing) as WritableStream<Uint8Array>;
+  const writer = body.getWriter();
   const out: ByteStream = {
     readable: new ReadableStream({ start: (controller) => controller.close() }),
-    writable: Writable.toWeb(outgoing) as WritableStream<Uint8Array>,
+    writable: new WritableStream<Uint8Array>({
+      write(chunk) {
+        begin();
+        return writer.ready.then(() => writer.write(chunk));
+      },
+      close() {
+        begin();
+        return writer.close();
+      },
+    }),
   };
-  await response.open(new Map([['out', out]]), signal);
+  const opening = setTimeout(begin, openingMs);
+  try {
+    await response.open(new Map([['out', out]]), signal);
+  } catch (err) {
+    if (outgoing.headersSent) throw err;
+    writer.releaseLock();
+    await writeObject({ incoming, outgoing }, refusalOf(err));
+  } finally {
+    clearTimeout(opening);
+  }
 }

@@ -1,81 +1,118 @@
-/** The built-in kinds: one entry each. What an entry does not say is what most kinds do. */
+/** The built-in kinds: one entry each. What an entry does not say is what most kinds do (`builtin-kind.ts`). */
 import {
+  clusterRoleBindings,
+  clusterRoles,
+  configMaps,
   customResourceDefinitions,
   dnsLabelProblems,
-  dnsSubdomainProblems,
+  endpointSlices,
   events,
-  fieldText,
+  leases,
   namespaces,
+  networkPolicies,
   nodes,
+  pathSegmentProblems,
+  persistentVolumeClaims,
+  persistentVolumes,
+  podDisruptionBudgets,
   pods,
+  priorityClasses,
   type Resource,
+  roleBindings,
+  roles,
+  runtimeClasses,
   secrets,
+  serviceAccounts,
+  services,
+  storageClasses,
 } from '@hutch/kube-meta';
+import { builtinKind } from './builtin-kind.ts';
 import {
-  definitionDeletionRefusal,
-  establishDefinition,
-  normaliseDefinition,
-  validateDefinition,
-} from './custom.ts';
-import type { ApiObject, Kind } from './kind.ts';
+  countSliceGeneration,
+  defaultLease,
+  defaultNode,
+  firstGeneration,
+  plainReferences,
+  validateDisruptionBudget,
+  validateEndpointSlice,
+  validateLease,
+  validateNode,
+  validatePriorityClass,
+  validateRuntimeClass,
+} from './cluster-parts.ts';
+import { defaultSecret, validateConfigMap, validateSecret } from './config-data.ts';
+import { isDefinitionHeld, settleDefinition, terminateDefinition } from './custom/lifecycle.ts';
+import { defaultDefinition, prepareDefinition, reprepareDefinition } from './custom/prepare.ts';
+import { validateDefinition } from './custom/validate.ts';
+import { eventExpiry, shownEvent, validateCoreEvent, validateNewEvent } from './event.ts';
+import type { Kind, Verb } from './kind.ts';
 import {
   isNamespaceHeld,
   keepNamespaceSpec,
+  labelNamespace,
   namespaceDeletionRefusal,
   prepareNamespace,
   terminateNamespace,
+  validateNamespace,
 } from './namespace.ts';
-import { normalisePod, podGraceSeconds, preparePod, validatePod } from './pod.ts';
-import { normaliseSecret, validateSecret } from './secret.ts';
+import { validateNetworkPolicy } from './network-policy.ts';
+import { defaultPod } from './pod/defaults.ts';
+import { podGraceSeconds } from './pod/grace.ts';
+import { keepPodGifts, preparePod } from './pod/prepare.ts';
+import { validatePod } from './pod/validate.ts';
+import { podWarnings } from './pod/warnings.ts';
+import {
+  validateClusterRole,
+  validateClusterRoleBinding,
+  validateRole,
+  validateRoleBinding,
+} from './rbac.ts';
+import { allocateService, reallocateService } from './service/allocate.ts';
+import { defaultService } from './service/defaults.ts';
+import { serviceWarnings, validateService } from './service/validate.ts';
+import {
+  prepareClaim,
+  prepareVolume,
+  validateClaim,
+  validateStorageClass,
+  validateVolume,
+} from './volumes.ts';
 
-function kind(resource: Resource, entry: Partial<Kind>): Kind {
-  return {
-    resource,
-    singular: resource.kind.toLowerCase(),
-    listKind: `${resource.kind}List`,
-    shortNames: [],
-    categories: [],
-    verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
-    subresources: [],
-    storedVersion: resource.version,
-    selectableFields: [],
-    nameProblems: dnsSubdomainProblems,
-    hasGeneration: false,
-    allowsUnconditionalUpdate: true,
-    statusWritesMetadata: true,
-    returnsDeleted: false,
-    normalise: (object) => object,
-    validate: () => [],
-    ...entry,
-  };
-}
+const core = { group: '', version: 'v1' } as const;
 
-const eventLifetimeMs = 60 * 60 * 1000;
+/** Kinds that no other part of ours speaks of: kept for those who do. */
+const endpoints: Resource = { ...core, plural: 'endpoints', kind: 'Endpoints', namespaced: true };
+const limitRanges: Resource = { ...core, plural: 'limitranges', kind: 'LimitRange', namespaced: true };
+const resourceQuotas: Resource = {
+  ...core,
+  plural: 'resourcequotas',
+  kind: 'ResourceQuota',
+  namespaced: true,
+};
+const newEvents: Resource = { ...events, group: 'events.k8s.io' };
 
-/** Counted from the last time it happened: a repeating event lives on. */
-function eventExpiry(object: ApiObject): number {
-  const times = ['series.lastObservedTime', 'lastTimestamp', 'eventTime', 'metadata.creationTimestamp'];
-  const last = times.map((path) => fieldText(object, path)).find((text) => text !== '');
-  return Date.parse(last ?? '') + eventLifetimeMs;
-}
+const withoutCollections: readonly Verb[] = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
 
 export const builtinKinds: readonly Kind[] = [
-  kind(namespaces, {
+  builtinKind(namespaces, {
     shortNames: ['ns'],
+    verbs: withoutCollections,
     subresources: ['status', 'finalize'],
     selectableFields: ['status.phase'],
     nameProblems: dnsLabelProblems,
     returnsDeleted: true,
+    defaults: labelNamespace,
     prepareCreate: prepareNamespace,
+    validate: validateNamespace,
     prepareUpdate: keepNamespaceSpec,
     markTerminating: terminateNamespace,
     isHeld: isNamespaceHeld,
     deletionRefusal: namespaceDeletionRefusal,
   }),
-  kind(pods, {
+  builtinKind(pods, {
     shortNames: ['po'],
     categories: ['all'],
-    subresources: ['status', 'binding', 'log'],
+    subresources: ['status', 'binding', 'eviction', 'log'],
     selectableFields: [
       'spec.nodeName',
       'spec.restartPolicy',
@@ -84,16 +121,66 @@ export const builtinKinds: readonly Kind[] = [
       'spec.hostNetwork',
       'status.phase',
       'status.podIP',
+      'status.podIPs',
       'status.nominatedNodeName',
     ],
     hasGeneration: true,
     returnsDeleted: true,
-    normalise: normalisePod,
+    defaults: defaultPod,
     prepareCreate: preparePod,
+    prepareUpdate: keepPodGifts,
     validate: validatePod,
+    warnings: podWarnings,
     graceSeconds: podGraceSeconds,
   }),
-  kind(events, {
+  builtinKind(services, {
+    shortNames: ['svc'],
+    categories: ['all'],
+    subresources: ['status'],
+    selectableFields: ['spec.clusterIP', 'spec.type'],
+    nameProblems: dnsLabelProblems,
+    returnsDeleted: true,
+    allowsCreateOnUpdate: true,
+    defaults: defaultService,
+    prepareCreate: allocateService,
+    prepareUpdate: reallocateService,
+    validate: validateService,
+    warnings: serviceWarnings,
+  }),
+  builtinKind(endpoints, {
+    singular: 'endpoints',
+    listKind: 'EndpointsList',
+    shortNames: ['ep'],
+    allowsCreateOnUpdate: true,
+  }),
+  builtinKind(configMaps, { shortNames: ['cm'], validate: validateConfigMap }),
+  builtinKind(secrets, { selectableFields: ['type'], defaults: defaultSecret, validate: validateSecret }),
+  builtinKind(serviceAccounts, { shortNames: ['sa'], returnsDeleted: true, defaults: plainReferences }),
+  builtinKind(nodes, {
+    shortNames: ['no'],
+    subresources: ['status'],
+    selectableFields: ['spec.unschedulable'],
+    createsStatus: true,
+    defaults: defaultNode,
+    validate: validateNode,
+  }),
+  builtinKind(persistentVolumes, {
+    shortNames: ['pv'],
+    subresources: ['status'],
+    returnsDeleted: true,
+    prepareCreate: prepareVolume,
+    validate: validateVolume,
+  }),
+  builtinKind(persistentVolumeClaims, {
+    shortNames: ['pvc'],
+    subresources: ['status'],
+    returnsDeleted: true,
+    prepareCreate: prepareClaim,
+    validate: validateClaim,
+  }),
+  builtinKind(limitRanges, { shortNames: ['limits'], allowsCreateOnUpdate: true }),
+  builtinKind(resourceQuotas, { shortNames: ['quota'], subresources: ['status'], returnsDeleted: true }),
+  builtinKind(events, {
     shortNames: ['ev'],
     selectableFields: [
       'involvedObject.kind',
@@ -108,20 +195,95 @@ export const builtinKinds: readonly Kind[] = [
       'source',
       'type',
     ],
+    nameProblems: pathSegmentProblems,
+    allowsCreateOnUpdate: true,
     expiresAt: eventExpiry,
+    shownAs: shownEvent,
+    validate: validateCoreEvent,
   }),
-  kind(secrets, { selectableFields: ['type'], normalise: normaliseSecret, validate: validateSecret }),
-  kind(nodes, { shortNames: ['no'], subresources: ['status'], selectableFields: ['spec.unschedulable'] }),
-  kind(customResourceDefinitions, {
+  builtinKind(newEvents, {
+    shortNames: ['ev'],
+    storedGroup: '',
+    selectableFields: [
+      'reason',
+      'reportingController',
+      'regarding.kind',
+      'regarding.name',
+      'regarding.uid',
+      'type',
+    ],
+    nameProblems: pathSegmentProblems,
+    allowsCreateOnUpdate: true,
+    shownAs: shownEvent,
+    validate: validateNewEvent,
+  }),
+  builtinKind(customResourceDefinitions, {
     shortNames: ['crd', 'crds'],
     categories: ['api-extensions'],
     subresources: ['status'],
     hasGeneration: true,
     allowsUnconditionalUpdate: false,
-    normalise: normaliseDefinition,
-    prepareCreate: establishDefinition,
-    prepareUpdate: (object, _old, now) => establishDefinition(object, now),
+    defaults: defaultDefinition,
+    prepareCreate: prepareDefinition,
+    prepareUpdate: reprepareDefinition,
     validate: validateDefinition,
-    deletionRefusal: definitionDeletionRefusal,
+    markTerminating: terminateDefinition,
+    isHeld: isDefinitionHeld,
+    settle: settleDefinition,
   }),
+  builtinKind(leases, {
+    allowsUnconditionalUpdate: false,
+    allowsCreateOnUpdate: true,
+    defaults: defaultLease,
+    validate: validateLease,
+  }),
+  builtinKind(endpointSlices, {
+    hasGeneration: true,
+    prepareUpdate: countSliceGeneration,
+    validate: validateEndpointSlice,
+  }),
+  builtinKind(networkPolicies, {
+    singular: 'networkpolicy',
+    shortNames: ['netpol'],
+    hasGeneration: true,
+    validate: validateNetworkPolicy,
+  }),
+  builtinKind(runtimeClasses, {
+    allowsUnconditionalUpdate: false,
+    allowsCreateOnUpdate: true,
+    validate: validateRuntimeClass,
+  }),
+  builtinKind(priorityClasses, {
+    shortNames: ['pc'],
+    prepareCreate: firstGeneration,
+    validate: validatePriorityClass,
+  }),
+  builtinKind(podDisruptionBudgets, {
+    shortNames: ['pdb'],
+    subresources: ['status'],
+    hasGeneration: true,
+    allowsUnconditionalUpdate: false,
+    validate: validateDisruptionBudget,
+  }),
+  builtinKind(roles, {
+    nameProblems: pathSegmentProblems,
+    allowsCreateOnUpdate: true,
+    validate: validateRole,
+  }),
+  builtinKind(roleBindings, {
+    nameProblems: pathSegmentProblems,
+    allowsCreateOnUpdate: true,
+    validate: validateRoleBinding,
+  }),
+  builtinKind(clusterRoles, {
+    nameProblems: pathSegmentProblems,
+    allowsCreateOnUpdate: true,
+    validate: validateClusterRole,
+  }),
+  builtinKind(clusterRoleBindings, {
+    nameProblems: pathSegmentProblems,
+    allowsCreateOnUpdate: true,
+    validate: validateClusterRoleBinding,
+  }),
+  builtinKind(storageClasses, { shortNames: ['sc'], returnsDeleted: true, validate: validateStorageClass }),
 ];

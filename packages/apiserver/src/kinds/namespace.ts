@@ -1,5 +1,8 @@
 /** Namespaces hold their objects: one that is told to go stays until a controller has emptied it. */
+import { isTerminating } from '@hutch/kube-meta';
 import { isObject } from '../json.ts';
+import { invalidValue, type Problem } from '../problems.ts';
+import { finalizerNameProblems } from './checks.ts';
 import type { ApiObject } from './kind.ts';
 
 /** Removed by whoever empties the namespace, through the `finalize` subresource. */
@@ -7,15 +10,31 @@ const contentFinalizer = 'kubernetes';
 
 const immortalNamespaces: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public']);
 
+/** Every namespace can be selected by its name. */
+export function labelNamespace(object: ApiObject): ApiObject {
+  const { metadata } = object;
+  const labels = { ...metadata.labels, 'kubernetes.io/metadata.name': metadata.name };
+  return { ...object, metadata: { ...metadata, labels } };
+}
+
 export function prepareNamespace(object: ApiObject): ApiObject {
   const spec = isObject(object.spec) ? object.spec : {};
-  const { metadata } = object;
   return {
     ...object,
-    metadata: { ...metadata, labels: { ...metadata.labels, 'kubernetes.io/metadata.name': metadata.name } },
-    spec: { ...spec, finalizers: [contentFinalizer] },
+    spec: { ...spec, finalizers: [...new Set([...namespaceFinalizers(object), contentFinalizer])] },
     status: { phase: 'Active' },
   };
+}
+
+export function validateNamespace(object: ApiObject): Problem[] {
+  const phase = isObject(object.status) ? object.status.phase : undefined;
+  const isGoing = isTerminating(object);
+  const expected = isGoing ? 'Terminating' : 'Active';
+  const detail = `may only be '${expected}' if \`deletionTimestamp\` is ${isGoing ? 'not ' : ''}empty`;
+  return [
+    ...namespaceFinalizers(object).flatMap((name) => finalizerNameProblems('spec.finalizers', String(name))),
+    ...(phase === undefined || phase === expected ? [] : [invalidValue('status.Phase', phase, detail)]),
+  ];
 }
 
 export function terminateNamespace(object: ApiObject): ApiObject {

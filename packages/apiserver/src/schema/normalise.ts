@@ -2,8 +2,11 @@
  * Prunes and defaults in one walk. The argument is never changed (it may be shared and frozen); parts that need
  * no change are shared with the result.
  */
+import { isFault } from '@hutch/base';
+import { jsonEquals } from '@hutch/kube-meta';
 import { isObject, type JsonObject } from '../json.ts';
 import { memberSchema, type Schema } from './schema.ts';
+import { readTyped } from './typed.ts';
 
 export function normalise(value: unknown, schema: Schema): unknown {
   if (Array.isArray(value)) return schema.items ? normaliseItems(value, schema.items) : value;
@@ -34,7 +37,7 @@ function normaliseObject(object: JsonObject, schema: Schema): JsonObject {
       isChanged = true;
       continue;
     }
-    const after = normalise(before, known);
+    const after = isEmbeddedMetadata(schema, key) ? metadataOf(before) : normalise(before, known);
     if (after !== before) isChanged = true;
     members.push([key, after]);
   }
@@ -46,6 +49,21 @@ function normaliseObject(object: JsonObject, schema: Schema): JsonObject {
   }
   // fromEntries makes own members of every name, also of __proto__.
   return isChanged ? Object.fromEntries(members) : object;
+}
+
+function isEmbeddedMetadata(schema: Schema, key: string): boolean {
+  return schema['x-kubernetes-embedded-resource'] === true && key === 'metadata';
+}
+
+/** The metadata of an object inside an object is metadata; what cannot be is left for validation to tell. */
+function metadataOf(value: unknown): unknown {
+  try {
+    const read = readTyped(value, 'meta.v1.ObjectMeta').value;
+    return jsonEquals(read, value) ? value : read;
+  } catch (err) {
+    if (!isFault(err, 'invalid')) throw err;
+    return value;
+  }
 }
 
 function hasValue(object: JsonObject, key: string, schema: Schema): boolean {

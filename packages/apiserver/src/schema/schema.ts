@@ -28,6 +28,33 @@ export interface Schema {
   readonly 'x-kubernetes-preserve-unknown-fields'?: boolean;
   readonly 'x-kubernetes-int-or-string'?: boolean;
   readonly 'x-kubernetes-embedded-resource'?: boolean;
+  readonly 'x-kubernetes-list-type'?: string;
+  readonly 'x-kubernetes-list-map-keys'?: readonly string[];
+  readonly 'x-kubernetes-map-type'?: string;
+  readonly 'x-kubernetes-validations'?: readonly Rule[];
+}
+
+/** A condition on a value, in the Common Expression Language. */
+export interface Rule {
+  readonly rule: string;
+  readonly message?: string;
+  readonly messageExpression?: string;
+  readonly reason?: string;
+  readonly fieldPath?: string;
+  readonly optionalOldSelf?: boolean;
+}
+
+/** Every schema inside a schema, and the schema itself. */
+export function* allSchemas(schema: Schema): Generator<Schema, void, void> {
+  const waiting = [schema];
+  for (let one = waiting.pop(); one; one = waiting.pop()) {
+    yield one;
+    const { properties = {}, items, additionalProperties, allOf = [], anyOf = [], oneOf = [], not } = one;
+    waiting.push(...Object.values(properties), ...allOf, ...anyOf, ...oneOf);
+    if (items) waiting.push(items);
+    if (typeof additionalProperties === 'object') waiting.push(additionalProperties);
+    if (not) waiting.push(not);
+  }
 }
 
 /** What stands at every object's top, and at that of an embedded one: never pruned, checked elsewhere. */

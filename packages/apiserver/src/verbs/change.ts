@@ -6,6 +6,8 @@ import type { ApiObject, Kind } from '../kinds/kind.ts';
 export interface Change {
   readonly type: 'put' | 'delete' | 'keep';
   readonly object: ApiObject;
+  /** What the caller is shown as it is, where that is not what is stored or seen for the last time. */
+  readonly answer?: ApiObject;
 }
 
 export function withMetadata(object: ApiObject, change: Partial<ObjectMeta>): ApiObject {

@@ -2,23 +2,27 @@
 import { invalid } from '@hutch/kube-meta';
 import type { AskedObject } from '../decode.ts';
 import { omit } from '../json.ts';
-import { type ApiObject, hasStatus, type Kind } from '../kinds/kind.ts';
+import { type ApiObject, type Around, hasStatus, type Kind } from '../kinds/kind.ts';
 import { metadataProblems, newMetadata } from '../metadata.ts';
+import { scaleProblems } from './scale.ts';
 
 export function createObject(
   draft: AskedObject,
   kind: Kind,
-  { name, now }: { name: string; now: Date },
+  { name, around }: { name: string; around: Around },
 ): ApiObject {
   // Status is not a client's to create where it has a door of its own.
-  const wanted = hasStatus(kind) ? omit(draft, 'status') : draft;
-  const metadata = newMetadata({ ...draft.metadata, name }, kind, now);
+  const wanted = hasStatus(kind) && !kind.createsStatus ? omit(draft, 'status') : draft;
+  const metadata = newMetadata({ ...draft.metadata, name }, kind, around.now);
   const normalised = kind.normalise({ ...wanted, metadata });
 
+  const prepared = kind.prepareCreate ? kind.prepareCreate(normalised, around) : normalised;
+
   const problems = [
-    ...metadataProblems(normalised, kind, undefined),
-    ...kind.validate(normalised, undefined),
+    ...metadataProblems(prepared, kind, undefined),
+    ...kind.validate(prepared, undefined),
+    ...scaleProblems(prepared, kind),
   ];
   if (problems.length > 0) throw invalid(kind.resource, name, problems);
-  return kind.prepareCreate ? kind.prepareCreate(normalised, now) : normalised;
+  return prepared;
 }

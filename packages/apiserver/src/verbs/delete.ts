@@ -1,13 +1,23 @@
 /** What a delete makes of a stored object: gone, or marked and waiting for whoever holds it. Pure. */
-import { type ApiRequest, isTerminating, resourceText, statusFault } from '@hutch/kube-meta';
+import {
+  type ApiRequest,
+  foregroundFinalizer,
+  isTerminating,
+  orphanFinalizer,
+  resourceText,
+  statusFault,
+} from '@hutch/kube-meta';
 import { decodeBody } from '../decode.ts';
+import { goType } from '../go-types.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import type { ApiObject, Kind } from '../kinds/kind.ts';
 import { timestamp } from '../metadata.ts';
-import { isDryRun, readInteger } from '../query.ts';
+import { dryRunProblems, invalidOptions } from '../options.ts';
+import { invalidValue, unsupportedValue } from '../problems.ts';
+import { readBoolean, readInteger } from '../query.ts';
 import { type Change, isReleased, putIfChanged, withMetadata } from './change.ts';
 
-const policies = ['Background', 'Foreground', 'Orphan'] as const;
+const policies = ['Foreground', 'Background', 'Orphan'] as const;
 type Policy = (typeof policies)[number];
 
 export interface DeleteOptions {
@@ -16,31 +26,81 @@ export interface DeleteOptions {
   readonly uid: string | undefined;
   readonly resourceVersion: string | undefined;
   readonly isDryRun: boolean;
+  /** Asked in the old way for dependants to go too: an object that stays for a while is only accepted, not done. */
+  readonly wantsPatience: boolean;
 }
 
 /** Options come as a body or, without one, in the query. */
 export function readDeleteOptions(request: ApiRequest): DeleteOptions {
-  const body: JsonObject = request.body === undefined ? {} : decodeBody(request);
-  const { query } = request;
-  const grace = body.gracePeriodSeconds ?? readInteger(query, 'gracePeriodSeconds');
-  if (grace !== undefined && grace !== null && !Number.isSafeInteger(grace)) {
-    throw statusFault('badRequest', `gracePeriodSeconds: ${JSON.stringify(grace)} is not an integer`);
+  const hasBody = request.body !== undefined || (request.bodyText ?? '') !== '';
+  if (!hasBody) return deleteOptionsOf(optionsFromQuery(request.query));
+  const body = decodeBody(request, 'DeleteOptions');
+  const { kind = 'DeleteOptions', apiVersion = 'v1' } = body;
+  if (kind !== 'DeleteOptions') {
+    const why = `no kind "${String(kind)}" is registered for version "${String(apiVersion)}"`;
+    throw statusFault('badRequest', `${why} in scheme "pkg/runtime/scheme.go:111"`);
   }
-  const policy = body.propagationPolicy ?? query.get('propagationPolicy') ?? undefined;
-  if (policy !== undefined && !(policies as readonly unknown[]).includes(policy)) {
-    const supported = '"Foreground", "Background", "Orphan"';
-    const message = `DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: ${JSON.stringify(policy)}: supported values: ${supported}`;
-    throw statusFault('invalid', message);
-  }
+  return deleteOptionsOf(body);
+}
+
+function optionsFromQuery(query: URLSearchParams): JsonObject {
+  const policy = query.get('propagationPolicy');
+  return {
+    gracePeriodSeconds: readInteger(query, 'gracePeriodSeconds'),
+    ...(policy === null ? {} : { propagationPolicy: policy }),
+    ...(query.has('orphanDependents') ? { orphanDependents: readBoolean(query, 'orphanDependents') } : {}),
+    dryRun: query.getAll('dryRun'),
+  };
+}
+
+/** Options in the form of a body. */
+export function deleteOptionsOf(body: JsonObject): DeleteOptions {
+  const { gracePeriodSeconds: grace, propagationPolicy: policy, orphanDependents: orphan } = body;
+  checkTypes(body);
+  const dryRun = Array.isArray(body.dryRun) ? (body.dryRun as unknown[]) : [];
+  const isKnown =
+    policy === undefined || policy === null || (policies as readonly unknown[]).includes(policy);
+  const problems = [
+    ...(typeof orphan === 'boolean' && policy !== undefined
+      ? [
+          invalidValue(
+            'propagationPolicy',
+            policy,
+            'orphanDependents and deletionPropagation cannot be both set',
+          ),
+        ]
+      : []),
+    ...(isKnown ? [] : [unsupportedValue('propagationPolicy', policy, [...policies, 'nil'])]),
+    ...dryRunProblems(dryRun),
+  ];
+  if (problems.length > 0) throw invalidOptions('DeleteOptions', problems);
   const preconditions = isObject(body.preconditions) ? body.preconditions : {};
   return {
     // A negative grace is read as the shortest one.
     graceSeconds: typeof grace === 'number' ? (grace < 0 ? 1 : grace) : undefined,
-    policy: policy as Policy | undefined,
+    policy: typeof orphan === 'boolean' ? (orphan ? 'Orphan' : 'Background') : (policy as Policy | undefined),
+    wantsPatience: orphan === false,
     uid: textOf(preconditions.uid),
     resourceVersion: textOf(preconditions.resourceVersion),
-    isDryRun: isDryRun(query) || (Array.isArray(body.dryRun) && body.dryRun.includes('All')),
+    isDryRun: dryRun.includes('All'),
   };
+}
+
+const optionTypes: readonly [string, string, (value: unknown) => boolean][] = [
+  ['gracePeriodSeconds', 'int64', Number.isSafeInteger],
+  ['preconditions', 'v1.Preconditions', isObject],
+  ['orphanDependents', 'bool', (value) => typeof value === 'boolean'],
+  ['propagationPolicy', 'v1.DeletionPropagation', (value) => typeof value === 'string'],
+  ['dryRun', '[]string', Array.isArray],
+];
+
+function checkTypes(body: JsonObject): void {
+  for (const [field, type, isOf] of optionTypes) {
+    const value = body[field];
+    if (value === undefined || value === null || isOf(value)) continue;
+    const why = `json: cannot unmarshal ${goType(value)} into Go struct field DeleteOptions.${field} of type ${type}`;
+    throw statusFault('badRequest', why);
+  }
 }
 
 function textOf(value: unknown): string | undefined {
@@ -60,7 +120,8 @@ export function deleteObject(old: ApiObject, kind: Kind, deletion: Deletion): Ch
   checkRefusal(old, kind, deletion);
   const held = withPolicy(old, options.policy);
   const marked = isTerminating(old) ? hurried(held, options) : terminating(held, kind, deletion);
-  if (isReleased(marked, kind)) return { type: 'delete', object: old };
+  // Kinds with a grace are marked although it is none, and are so seen for the last time.
+  if (isReleased(marked, kind)) return { type: 'delete', object: kind.graceSeconds ? marked : old };
   if (!isTerminating(old)) return { type: 'put', object: kind.markTerminating?.(marked) ?? marked };
   return putIfChanged(marked, old);
 }
@@ -102,9 +163,10 @@ function withPolicy(object: ApiObject, policy: Policy | undefined): ApiObject {
   if (policy === undefined) return object;
   const { finalizers: before, ...metadata } = object.metadata;
   const others = (before ?? []).filter(
-    (finalizer) => finalizer !== 'foregroundDeletion' && finalizer !== 'orphan',
+    (finalizer) => finalizer !== foregroundFinalizer && finalizer !== orphanFinalizer,
   );
-  const added = policy === 'Foreground' ? ['foregroundDeletion'] : policy === 'Orphan' ? ['orphan'] : [];
+  const added =
+    policy === 'Foreground' ? [foregroundFinalizer] : policy === 'Orphan' ? [orphanFinalizer] : [];
   const finalizers = [...others, ...added];
   return { ...object, metadata: { ...metadata, ...(finalizers.length > 0 ? { finalizers } : {}) } };
 }
@@ -114,7 +176,8 @@ function terminating(object: ApiObject, kind: Kind, { options, now }: Deletion):
   const { generation } = object.metadata;
   return withMetadata(object, {
     deletionTimestamp: timestamp(new Date(now.getTime() + grace * 1000)),
-    deletionGracePeriodSeconds: grace,
+    // What a controller has to let go of is on nobody's clock.
+    ...(kind.isHeld ? {} : { deletionGracePeriodSeconds: grace }),
     ...(generation === undefined ? {} : { generation: generation + 1 }),
   });
 }

@@ -9,7 +9,8 @@ export function streamLog(pod: Pod, request: ApiRequest, nodeStreams: NodeStream
   const { query } = request;
   const { name } = pod.metadata;
   const container = containerOf(pod, query.get('container') || undefined);
-  if (!pod.spec.nodeName) throw statusFault('badRequest', `pod ${name} does not have a host assigned`);
+  // Nobody has run it, so there is nothing to show yet.
+  if (!pod.spec.nodeName) return { type: 'object', status: 204, object: '' };
   if (!nodeStreams) throw statusFault('unavailable', `read log of pod ${name}: no node is connected`);
   const tailLines = readInteger(query, 'tailLines');
   if (tailLines !== undefined && tailLines < 0) {

@@ -6,25 +6,28 @@
  * handles it in one way.
  */
 import { type Clock, isAbortOf, isFault } from '@hutch/base';
-import { type Status, statusFault, type WatchEvent } from '@hutch/kube-meta';
+import { type Status, StatusFault, statusFault, type WatchEvent } from '@hutch/kube-meta';
 import type { Storage, StorageEvent } from '@hutch/storage';
 import type { ApiObject } from '../kinds/kind.ts';
 import type { Matcher } from '../query.ts';
+import { tooLargeVersion } from './list.ts';
 
 /** How often a quiet watch tells how far it has come. */
 const bookmarkIntervalMs = 60_000;
 
 export interface WatchRequest {
   readonly prefix: string;
-  /** Undefined: begin with everything there is, as ADDED. */
+  /** Changes after this revision; from now on when undefined. With initial events, the least they may be of. */
   readonly from: number | undefined;
-  readonly matches: Matcher;
+  /** Begin with everything there is, as ADDED. */
+  readonly sendsInitial: boolean;
+  /** Undefined: everything. */
+  readonly matches: Matcher | undefined;
   /** Objects as the caller's version of the API shows them. */
-  readonly shown: (object: ApiObject) => ApiObject;
+  readonly shown: (object: ApiObject) => ApiObject | Promise<ApiObject>;
   readonly timeoutMs: number;
+  /** The type of the bookmarks, if any are wanted. One marks the end of the initial events. */
   readonly bookmarks: { readonly apiVersion: string; readonly kind: string } | undefined;
-  /** Mark the end of the initial events by a bookmark. */
-  readonly marksInitialEvents: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -33,11 +36,14 @@ export function watchObjects(
   clock: Clock,
   request: WatchRequest,
 ): AsyncIterable<WatchEvent> {
-  const { prefix, from, signal } = request;
+  const { prefix, from, sendsInitial, signal } = request;
   const ended = new AbortController();
   const whenEnded = AbortSignal.any([signal, ended.signal]);
-  const initial = from === undefined ? storage.list(prefix) : { entries: [], revision: from };
   try {
+    if (sendsInitial && from !== undefined && from > storage.revision) {
+      throw tooLargeVersion(from, storage.revision);
+    }
+    const initial = sendsInitial ? storage.list(prefix) : { entries: [], revision: from ?? storage.revision };
     // Begun here and not by the first read, so that nothing is missed in between.
     const changes = storage.watch(prefix, { from: initial.revision, signal: whenEnded });
     const objects = initial.entries.map(({ value }) => value as ApiObject);
@@ -52,9 +58,15 @@ export function watchObjects(
       whenEnded,
     });
   } catch (err) {
-    if (!isFault(err, 'expired')) throw err;
-    return once({ type: 'ERROR', object: expiredStatus(err.message) });
+    return once({ type: 'ERROR', object: lostPlace(err) });
   }
+}
+
+/** What a watch that has begun can say of a failure; anything unexpected is thrown on. */
+function lostPlace(err: unknown): Status {
+  if (err instanceof StatusFault && err.code === 'timeout') return err.status;
+  if (isFault(err, 'expired')) return statusFault('expired', err.message).status;
+  throw err;
 }
 
 interface Running {
@@ -70,14 +82,10 @@ interface Running {
 
 async function* watchEvents(running: Running): AsyncGenerator<WatchEvent, void, void> {
   const { storage, clock, request, objects, ended, whenEnded } = running;
-  const { matches, shown, bookmarks } = request;
+  const { matches = everything, shown, bookmarks } = request;
   const bookmark = (revision: number, annotations?: Readonly<Record<string, string>>): WatchEvent[] => {
     if (!bookmarks) return [];
-    const metadata = {
-      resourceVersion: String(revision),
-      creationTimestamp: null,
-      ...(annotations ? { annotations } : {}),
-    };
+    const metadata = { resourceVersion: String(revision), ...(annotations ? { annotations } : {}) };
     return [{ type: 'BOOKMARK', object: { ...bookmarks, metadata } }];
   };
 
@@ -85,8 +93,10 @@ async function* watchEvents(running: Running): AsyncGenerator<WatchEvent, void, 
   alarms.after(request.timeoutMs, 'timeout');
   if (bookmarks) alarms.every(bookmarkIntervalMs, 'bookmark');
   try {
-    for (const object of objects) if (matches(object)) yield { type: 'ADDED', object: shown(object) };
-    if (request.marksInitialEvents) {
+    for (const object of objects) {
+      if (matches(object)) yield { type: 'ADDED', object: await shown(object) };
+    }
+    if (request.sendsInitial) {
       yield* bookmark(running.initialRevision, { 'k8s.io/initial-events-end': 'true' });
     }
 
@@ -96,38 +106,36 @@ async function* watchEvents(running: Running): AsyncGenerator<WatchEvent, void, 
         if (reached !== undefined) yield* bookmark(reached);
         if (next === 'timeout') return;
       } else {
-        const event = selected(next, matches, shown);
-        if (event) yield event;
+        const event = selected(next, matches);
+        if (event) yield { type: event.type, object: await shown(event.object) };
       }
     }
   } catch (err) {
     if (isAbortOf(whenEnded, err)) return;
-    if (!isFault(err, 'expired')) throw err;
-    yield { type: 'ERROR', object: expiredStatus(err.message) };
+    yield { type: 'ERROR', object: lostPlace(err) };
   } finally {
     ended.abort();
   }
 }
 
-function selected(
-  change: StorageEvent,
-  matches: Matcher,
-  shown: WatchRequest['shown'],
-): WatchEvent | undefined {
+const everything: Matcher = () => true;
+
+interface Selected {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly object: ApiObject;
+}
+
+function selected(change: StorageEvent, matches: Matcher): Selected | undefined {
   const before = change.previous as ApiObject | undefined;
   const after = change.value as ApiObject;
   const was = before !== undefined && matches(before);
-  if (change.type === 'delete') return was ? { type: 'DELETED', object: shown(after) } : undefined;
+  if (change.type === 'delete') return was ? { type: 'DELETED', object: after } : undefined;
   const is = matches(after);
-  if (is) return { type: was ? 'MODIFIED' : 'ADDED', object: shown(after) };
+  if (is) return { type: was ? 'MODIFIED' : 'ADDED', object: after };
   if (!was) return undefined;
   // The watcher never saw the new state select itself out: it is shown the last one it knew, at this revision.
   const metadata = { ...before.metadata, resourceVersion: after.metadata.resourceVersion };
-  return { type: 'DELETED', object: shown(Object.freeze({ ...before, metadata: Object.freeze(metadata) })) };
-}
-
-function expiredStatus(message: string): Status {
-  return statusFault('expired', message).status;
+  return { type: 'DELETED', object: Object.freeze({ ...before, metadata: Object.freeze(metadata) }) };
 }
 
 async function* once<T>(value: T): AsyncGenerator<T, void, void> {

@@ -7,7 +7,7 @@ const ownerRef = (uid: string) => ({ apiVersion: 'v1', kind: 'Pod', name: uid, u
 const owned = (...uids: string[]) => anObject({ metadata: { ownerReferences: uids.map(ownerRef) } });
 const terminating = { deletionTimestamp: '2030-01-01T00:00:00Z' };
 
-const remove = (propagationPolicy: 'Background' | 'Foreground'): Verdict => ({
+const remove = (propagationPolicy: 'Background' | 'Foreground' | 'Orphan'): Verdict => ({
   type: 'delete',
   propagationPolicy,
 });
@@ -16,7 +16,7 @@ const cases: {
   name: string;
   object: ReturnType<typeof anObject>;
   states?: Record<string, OwnerState>;
-  isOwner?: boolean;
+  dependants?: ReturnType<typeof anObject>[];
   want: Verdict;
 }[] = [
   { name: 'what nobody owns is kept', object: anObject(), want: { type: 'keep' } },
@@ -60,15 +60,40 @@ const cases: {
     name: 'what hangs on it is waited for too',
     object: owned('a'),
     states: { a: 'waiting' },
-    isOwner: true,
+    dependants: [anObject()],
     want: remove('Foreground'),
   },
   {
     name: 'an owner of others whose own owner is gone goes in the background',
     object: owned('a'),
     states: { a: 'absent' },
-    isOwner: true,
+    dependants: [anObject()],
     want: remove('Background'),
+  },
+  {
+    name: 'what a waiting owner waits for goes first when it in turn is waited for: a cycle is broken',
+    object: owned('a'),
+    states: { a: 'waiting' },
+    dependants: [anObject(), anObject({ metadata: { ...terminating, finalizers: ['foregroundDeletion'] } })],
+    want: { type: 'delete', propagationPolicy: 'Foreground', breaksCycle: true },
+  },
+  {
+    name: 'while one owner cannot be told, nothing is done',
+    object: owned('a', 'b', 'c'),
+    states: { a: 'unknown', b: 'absent', c: 'present' },
+    want: { type: 'keep' },
+  },
+  {
+    name: 'what is meant to orphan its own dependants does so',
+    object: anObject({ metadata: { ownerReferences: [ownerRef('a')], finalizers: ['orphan'] } }),
+    states: { a: 'absent' },
+    want: remove('Orphan'),
+  },
+  {
+    name: 'what is meant to wait for its own dependants does so',
+    object: anObject({ metadata: { ownerReferences: [ownerRef('a')], finalizers: ['foregroundDeletion'] } }),
+    states: { a: 'absent' },
+    want: remove('Foreground'),
   },
   {
     name: 'what is already on its way out is left alone',
@@ -78,10 +103,10 @@ const cases: {
   },
 ];
 
-for (const { name, object, states = {}, isOwner = false, want } of cases) {
+for (const { name, object, states = {}, dependants = [], want } of cases) {
   test(name, () => {
     const stateOf = ({ uid }: { uid: string }) => states[uid] ?? assert.fail(`asked for ${uid}`);
-    assert.deepEqual(decide({ object, stateOf, isOwner }), want);
+    assert.deepEqual(decide({ object, stateOf, dependants }), want);
   });
 }
 

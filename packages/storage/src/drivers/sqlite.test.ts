@@ -170,7 +170,7 @@ test('after SIGKILL at any moment every acknowledged write is there, and none is
     for (const entry of storage.list('/').entries) {
       assert.equal(
         (entry.value as { revision: number }).revision,
-        entry.revision,
+        storage.get(entry.key)?.revision,
         'value and revision belong together',
       );
     }

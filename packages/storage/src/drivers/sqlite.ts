@@ -8,8 +8,8 @@
 import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { Fault, messageOf } from '@hutch/base';
-import type { Commit, Driver, Loaded } from '../driver.ts';
-import type { Entry, Storage, StorageEvent } from '../storage.ts';
+import type { Commit, Driver, Loaded, Recorded } from '../driver.ts';
+import type { Entry, Storage } from '../storage.ts';
 import { Store, type StoreOptions } from '../store.ts';
 
 export interface SqliteOptions extends StoreOptions {
@@ -135,12 +135,15 @@ function load(db: DatabaseSync): Loaded {
     after.set(key, parsed);
   }
 
-  const history: StorageEvent[] = [];
+  const history: Recorded[] = [];
   for (const row of db.prepare('SELECT * FROM history ORDER BY revision DESC').iterate()) {
     const { revision, key, previous, deleted } = row as unknown as HistoryRow;
     const before: unknown = previous === null ? undefined : JSON.parse(previous);
     const value: unknown = deleted === null ? after.get(key) : JSON.parse(deleted);
-    history.push({ type: deleted === null ? 'put' : 'delete', key, value, previous: before, revision });
+    const type = deleted === null ? 'put' : 'delete';
+    // What a put brought is told by the next change of its key; what it found is near enough to its size.
+    const bytes = (deleted ?? previous)?.length ?? 0;
+    history.push({ event: { type, key, value, previous: before, revision }, bytes });
     after.set(key, before);
   }
   return { entries, history: history.reverse() };
