@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { needsSystem, select } from './select.ts';
+import { needsSystem, select, wantsKubernetes } from './select.ts';
 
 const files = [
   'test/launcher/launcher.test.ts',
@@ -50,3 +50,14 @@ for (const { path, want } of needs) {
     assert.equal(needsSystem(path), want);
   });
 }
+
+test('suites that compare with the real Kubernetes want its parts', () => {
+  for (const path of [
+    'rigs/kube/rig.system.test.ts',
+    'test/clients/python.test.ts',
+    'test/conformance/a.test.ts',
+  ]) {
+    assert.ok(wantsKubernetes(path), path);
+  }
+  assert.ok(!wantsKubernetes('test/e2e/run.test.ts'));
+});

@@ -30,3 +30,8 @@ export function select(files: readonly string[], only: string | undefined): Sele
   const of = (layer: Layer) => wanted.filter((path) => layerOf(path) === layer);
   return { unit: of('unit'), system: of('system'), suite: of('suite') };
 }
+
+/** Tests that ask a real kube-apiserver where one can be had. */
+export function wantsKubernetes(path: string): boolean {
+  return /^(rigs|test\/(clients|conformance))\//.test(path);
+}

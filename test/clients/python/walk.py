@@ -191,14 +191,6 @@ def merge_patch(walker):
     assert merged.data.to_dict() == {"a": "3", "c": "4"}, merged.data
 
 
-@step("an object patches as the package does by itself")
-def default_patch(walker):
-    patched = walker.core.patch_namespaced_config_map(
-        "patched", walker.namespace, {"data": {"c": None, "d": "5"}}
-    )
-    assert patched.data == {"a": "3", "d": "5"}, patched.data
-
-
 @step("a collection is deleted by its selector")
 def delete_collection(walker):
     core, namespace = walker.core, walker.namespace

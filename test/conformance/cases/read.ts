@@ -31,7 +31,7 @@ export const getCases = area('get', (add) => {
   add('a namespaced kind, one segment too many', async (s) => {
     await s.get(`/api/v1/namespaces/${s.namespace}`, { show: verdict });
     await s.get(`/api/v1/namespaces/${s.namespace}/`, { show: verdict });
-    await s.get(`${s.in('configmaps')}/`, { show: names });
+    await s.get(`${s.in('secrets')}/`, { show: names });
   });
   add('a path with an empty segment', async (s) => void (await s.get(`/api/v1//namespaces/${s.namespace}`)), {
     needs: 'bytes',

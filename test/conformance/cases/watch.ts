@@ -106,7 +106,7 @@ export const watchCases = area('watch', (add) => {
       await watch.expect(1, { show: brief });
     }
   });
-  add('a path to one object can be watched', async (s) => {
+  add('a path to one object is no collection to watch', async (s) => {
     const from = await here(s, s.in('secrets'));
     await s.prepare('POST', s.in('secrets'), secret('a'));
     await s.prepare('POST', s.in('secrets'), secret('b'));

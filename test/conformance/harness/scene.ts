@@ -211,7 +211,11 @@ export class Scene {
     );
     if (opened.type === 'answer')
       throw new Error(`watch ${collection}: ${JSON.stringify(opened.response.body)}`);
-    await opened.events.next();
+    try {
+      await opened.events.next();
+    } catch {
+      deadline.throwIfAborted(); // a server may cut a watch off at any time: look again
+    }
     await opened.events.return?.();
   }
 

@@ -56,7 +56,9 @@ export function openWire({ url, ca, token, maxConnections = 64 }: WireOptions): 
     },
     async watch(request, signal) {
       const response = await responseOf(begin(request, apart, signal));
-      if (response.statusCode !== 200) return { type: 'answer', response: await answerOf(response) };
+      // A stream has no length: what has one is an ordinary answer.
+      const isStream = response.statusCode === 200 && response.headers['content-length'] === undefined;
+      if (!isStream) return { type: 'answer', response: await answerOf(response) };
       return { type: 'events', events: lines(response) };
     },
     [Symbol.dispose]() {

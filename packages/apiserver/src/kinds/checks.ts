@@ -1,13 +1,11 @@
 /** Checks that many kinds share. Each lists what is wrong with one field, in Kubernetes' words. */
 import { isIP } from 'node:net';
 import {
-  canonicalQuantity,
   dnsLabelProblems,
   dnsSubdomainProblems,
   jsonEquals,
   labelKeyProblems,
   labelValueProblems,
-  quantityNanos,
 } from '@hutch/kube-meta';
 import { immutable, invalidValue, type Problem, required, unsupportedValue } from '../problems.ts';
 
@@ -77,13 +75,6 @@ export function portOf(path: string, value: number | string): Problem[] {
 export function notNegative(path: string, value: number | undefined): Problem[] {
   const detail = 'must be greater than or equal to 0';
   return value !== undefined && value < 0 ? [invalidValue(path, value, detail)] : [];
-}
-
-function quantityNotNegative(path: string, value: string): Problem[] {
-  const isNegative = quantityNanos(value) < 0n;
-  return isNegative
-    ? [invalidValue(path, canonicalQuantity(value), 'must be greater than or equal to 0')]
-    : [];
 }
 
 export function addressOf(path: string, value: string): Problem[] {

@@ -1,8 +1,10 @@
 /**
  * Regular expressions as Kubernetes writes them (Go's RE2) in the engine we have. The syntax is translated where the
- * two differ. JavaScript's engine backtracks, so a pattern can take a time that grows without bound: `isSwift` tells
- * which cannot; all others are only ever run inside a time box.
+ * two differ. JavaScript's engine backtracks, so a pattern can take a time that grows without bound: `paceOf` tells
+ * which cannot; all others are only ever run under watch.
  */
+import { needsWatch } from './time-box.ts';
+
 const posixClasses: Readonly<Record<string, string>> = {
   alnum: '0-9A-Za-z',
   alpha: 'A-Za-z',
@@ -77,12 +79,32 @@ function rewritten(pattern: string): string {
 }
 
 /**
- * Whether a pattern takes time in proportion to its text: at most one part repeats without bound, and nothing that
- * repeats stands inside something that repeats.
+ * How the time a pattern takes can grow with its text: in proportion (`swift`: one part repeats at most), faster but
+ * not much for a short text (`flat`: nothing that repeats stands inside something that repeats), or beyond all
+ * bounds (`wild`).
  */
-export function isSwift(pattern: string): boolean {
+export function paceOf(pattern: string): 'swift' | 'flat' | 'wild' {
   const bare = pattern.replace(/\\./g, 'x').replace(/\[(?:\[:\^?\w+:\]|[^\]])*\]/g, 'x');
+  if (/\)(?:[*+]|\{\d)/.test(bare)) return 'wild';
   const unbounded = bare.match(/[*+]|\{\d+,\}/g) ?? [];
-  const repeatsGroups = /\)(?:[*+]|\{\d)/.test(bare);
-  return unbounded.length <= 1 && !repeatsGroups;
+  return unbounded.length <= 1 ? 'swift' : 'flat';
+}
+
+const paces = new Map<string, 'swift' | 'flat' | 'wild'>();
+const shortText = 100;
+
+/** Whether a text matches; under watch where that could take any time. */
+export function matches(pattern: string, text: string): boolean {
+  const pace = knownPace(pattern);
+  if (pace === 'wild' || (pace === 'flat' && text.length > shortText)) needsWatch();
+  return regExpOf(pattern).test(text);
+}
+
+function knownPace(pattern: string): 'swift' | 'flat' | 'wild' {
+  const known = paces.get(pattern);
+  if (known) return known;
+  const pace = paceOf(pattern);
+  if (paces.size >= maxCompiled) paces.clear();
+  paces.set(pattern, pace);
+  return pace;
 }

@@ -24,21 +24,84 @@ export type TypeDefaults = Readonly<Record<string, (struct: JsonObject) => JsonO
 /** An `invalid` fault, in the words of a Go decoder, for a value that cannot be of the type. */
 export function readTyped(value: unknown, type: string, defaults?: TypeDefaults): Typed {
   const unknown: string[] = [];
-  const at: Place = { struct: undefined, fields: '', path: '', unknown, depth: 0, defaults };
-  return { value: readStruct(value, type, at), unknown };
+  const read = readStruct(value, type, new Place({ unknown, defaults, depth: 0 }));
+  return { value: read, unknown };
 }
 
-interface Place {
-  /** The struct whose field is being read, and the way to the field: both are told when the type is wrong. */
-  readonly struct: string | undefined;
-  readonly fields: string;
-  /** The Go name of the type there, where it has one of its own. */
-  readonly go?: string | undefined;
-  readonly path: string;
+interface Reading {
   readonly unknown: string[];
-  readonly depth: number;
   /** None: what is not given stays away. */
   readonly defaults: TypeDefaults | undefined;
+  /** How deep the value that is read stands itself. */
+  readonly depth: number;
+}
+
+/** Where a value stands. Most values are right, so the way there is only put together when it has to be told. */
+class Place {
+  readonly reading: Reading;
+  readonly depth: number;
+  /** The Go name of the type there, where it has one of its own. */
+  readonly go: string | undefined;
+  readonly #parent: Place | undefined;
+  readonly #step: string | number;
+  /** The struct the step is a field of, and the one embedded in that the field belongs to. */
+  readonly #struct: string | undefined;
+  readonly #via: string | undefined;
+
+  constructor(
+    reading: Reading,
+    parent?: Place,
+    step: string | number = '',
+    of?: { struct: string; member: Member },
+  ) {
+    this.reading = reading;
+    this.depth = (parent?.depth ?? reading.depth) + 1;
+    this.go = of ? of.member.go : typeof step === 'string' ? parent?.go : undefined;
+    this.#parent = parent;
+    this.#step = step;
+    this.#struct = of?.struct;
+    this.#via = of?.member.via;
+  }
+
+  field(key: string, struct: string, member: Member): Place {
+    return new Place(this.reading, this, key, { struct, member });
+  }
+
+  entry(key: string | number): Place {
+    return new Place(this.reading, this, key);
+  }
+
+  /** Of a schema inside a definition: it is read apart, and what is unknown in it is dropped without a word. */
+  apart(): Place {
+    return new Place({ ...this.reading, unknown: [], depth: this.depth });
+  }
+
+  get path(): string {
+    if (!this.#parent) return '';
+    const before = this.#parent.path;
+    if (typeof this.#step === 'number') return `${before}[${this.#step}]`;
+    return before === '' ? this.#step : `${before}.${this.#step}`;
+  }
+
+  /** As a Go decoder names it: the innermost struct, and the fields on the way, without keys and indexes. */
+  get goField(): string | undefined {
+    const struct = this.#innermost();
+    return struct === undefined ? undefined : `${struct}.${this.#fields().join('.')}`;
+  }
+
+  #innermost(): string | undefined {
+    return this.#struct ?? (this.#parent ? this.#parent.#innermost() : undefined);
+  }
+
+  #fields(): string[] {
+    const before = this.#parent ? this.#parent.#fields() : [];
+    if (this.#struct === undefined) return before;
+    return [...before, ...(this.#via === undefined ? [] : [this.#via]), String(this.#step)];
+  }
+}
+
+function tooDeep(): Fault {
+  return new Fault('invalid', 'json: exceeded max depth');
 }
 
 function structType(type: string): StructType {
@@ -68,39 +131,30 @@ function jsonName(value: unknown): string {
   return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
-function wrongType(value: unknown, type: string, { struct, fields }: Place, shown = jsonName(value)): Fault {
-  const where = struct === undefined ? 'Go value' : `Go struct field ${struct}.${fields}`;
-  return new Fault('invalid', `json: cannot unmarshal ${shown} into ${where} of type ${type}`);
+function wrongType(value: unknown, type: string, at: Place, shown = jsonName(value)): Fault {
+  const { goField, go = goName(type) } = at;
+  const where = goField === undefined ? 'Go value' : `Go struct field ${goField}`;
+  return new Fault('invalid', `json: cannot unmarshal ${shown} into ${where} of type ${go}`);
 }
 
 function readStruct(value: unknown, type: string, at: Place): JsonObject {
-  if (!isObject(value)) throw wrongType(value, goName(type), at);
-  if (at.depth > maxDepth) throw new Fault('invalid', 'json: exceeded max depth');
+  if (!isObject(value)) throw wrongType(value, type, at);
+  if (at.depth > maxDepth) throw tooDeep();
   const { members } = structType(type);
   const struct = type.slice(type.lastIndexOf('.') + 1);
   const result: Record<string, unknown> = {};
   for (const key of Object.keys(value)) {
-    const path = at.path === '' ? key : `${at.path}.${key}`;
     const member = Object.hasOwn(members, key) ? members[key] : undefined;
     if (!member) {
-      at.unknown.push(path);
+      at.reading.unknown.push(at.entry(key).path);
       continue;
     }
     const given = value[key];
     if (given === null || given === undefined) continue;
-    const name = member.via === undefined ? key : `${member.via}.${key}`;
-    const fields = at.fields === '' ? name : `${at.fields}.${name}`;
-    const read = readType(given, member.type, {
-      ...at,
-      struct,
-      fields,
-      go: member.go,
-      path,
-      depth: at.depth + 1,
-    });
+    const read = readType(given, member.type, at.field(key, struct, member));
     if (member.pointer || member.keep || !isEmpty(read)) result[key] = read;
   }
-  return completed(result, type, at.defaults);
+  return completed(result, type, at.reading.defaults);
 }
 
 /** With its defaults, and with what is written although it was not given. */
@@ -109,16 +163,35 @@ function completed(
   type: string,
   defaults: TypeDefaults | undefined,
 ): JsonObject {
-  for (const [key, member] of Object.entries(structType(type).members)) {
+  for (const { key, member, isWritten } of completions(type)) {
     if (Object.hasOwn(struct, key)) continue;
     if (defaults && member.default !== undefined) struct[key] = member.default;
-    else if (isAlwaysWritten(member)) struct[key] = zeroOf(member, defaults);
+    else if (isWritten) struct[key] = zeroOf(member, defaults);
   }
-  const added = defaults?.[type]?.(struct) ?? {};
-  for (const [key, value] of Object.entries(added)) {
-    if (isUnset(struct[key], structType(type).members[key])) struct[key] = value;
-  }
+  const added = defaults?.[type]?.(struct);
+  if (!added) return struct;
+  const { members } = structType(type);
+  for (const key of Object.keys(added)) if (isUnset(struct[key], members[key])) struct[key] = added[key];
   return struct;
+}
+
+interface Completion {
+  readonly key: string;
+  readonly member: Member;
+  readonly isWritten: boolean;
+}
+
+const completionsOf = new Map<string, readonly Completion[]>();
+
+/** The members of a type that can appear without having been given: few, so they are looked for once. */
+function completions(type: string): readonly Completion[] {
+  const known = completionsOf.get(type);
+  if (known) return known;
+  const found = Object.entries(structType(type).members)
+    .map(([key, member]) => ({ key, member, isWritten: isAlwaysWritten(member) }))
+    .filter(({ member, isWritten }) => isWritten || member.default !== undefined);
+  completionsOf.set(type, found);
+  return found;
 }
 
 /** Behind a pointer only nothing is nothing; otherwise what is empty might as well be absent. */
@@ -128,38 +201,36 @@ function isUnset(value: unknown, member: Member | undefined): boolean {
 }
 
 /** Types that read themselves say what is wrong without knowing where they stand. */
-function readScalar(read: (value: unknown) => unknown, value: unknown, { struct, fields }: Place): unknown {
+function readScalar(read: (value: unknown) => unknown, value: unknown, at: Place): unknown {
   try {
     return read(value);
   } catch (err) {
-    if (!isFault(err, 'invalid') || struct === undefined) throw err;
-    throw new Fault(
-      'invalid',
-      err.message.replace('into Go value', `into Go struct field ${struct}.${fields}`),
-    );
+    if (!isFault(err, 'invalid')) throw err;
+    const { goField } = at;
+    if (goField === undefined) throw err;
+    throw new Fault('invalid', err.message.replace('into Go value', `into Go struct field ${goField}`));
   }
 }
 
 function readType(value: unknown, type: string, at: Place): unknown {
-  const go = at.go ?? goName(type);
   if (type.startsWith('[]')) return readList(value, type.slice(2), at);
   if (type.startsWith('{}')) return readMap(value, type.slice(2), at);
   switch (type) {
     case 'string':
-      if (typeof value !== 'string') throw wrongType(value, go, at);
+      if (typeof value !== 'string') throw wrongType(value, type, at);
       return value;
     case 'bool':
-      if (typeof value !== 'boolean') throw wrongType(value, go, at);
+      if (typeof value !== 'boolean') throw wrongType(value, type, at);
       return value;
     case 'int32':
-      return readInteger(value, 2 ** 31, go, at);
+      return readInteger(value, 2 ** 31, type, at);
     case 'int64':
-      return readInteger(value, 2 ** 63, go, at);
+      return readInteger(value, 2 ** 63, type, at);
     case 'double':
-      if (typeof value !== 'number') throw wrongType(value, go, at);
+      if (typeof value !== 'number') throw wrongType(value, type, at);
       return value;
     case 'bytes':
-      if (typeof value !== 'string') throw wrongType(value, go, at);
+      if (typeof value !== 'string') throw wrongType(value, type, at);
       return bytesOf(value);
     case 'quantity':
       return at.go === 'v1.ResourceList' ? milliQuantityOf(value) : quantityOf(value);
@@ -186,34 +257,32 @@ function readType(value: unknown, type: string, at: Place): unknown {
 
 /** These decode their own content, so what is unknown inside them is dropped without a word. */
 function readSchema(value: unknown, at: Place): unknown {
-  if (!isObject(value)) return null;
-  const inside: Place = { ...at, struct: undefined, fields: '', unknown: [], depth: at.depth + 1 };
-  return readStruct(value, 'apiextensions.v1.JSONSchemaProps', inside);
+  return isObject(value) ? readStruct(value, 'apiextensions.v1.JSONSchemaProps', at.apart()) : null;
 }
 
-function readInteger(value: unknown, limit: number, go: string, at: Place): number {
-  if (typeof value !== 'number') throw wrongType(value, go, at);
+function readInteger(value: unknown, limit: number, type: string, at: Place): number {
+  if (typeof value !== 'number') throw wrongType(value, type, at);
   if (!Number.isInteger(value) || value < -limit || value >= limit) {
-    throw wrongType(value, go, at, `number ${JSON.stringify(value)}`);
+    throw wrongType(value, type, at, `number ${JSON.stringify(value)}`);
   }
   return value;
 }
 
 function readList(value: unknown, type: string, at: Place): unknown {
-  if (!Array.isArray(value)) throw wrongType(value, at.go ?? `[]${goName(type)}`, at);
+  if (!Array.isArray(value)) throw wrongType(value, `[]${type}`, at);
   return value.map((item: unknown, index) => {
-    if (item === null || item === undefined) return zeroOf({ type }, at.defaults);
-    return readType(item, type, { ...at, go: undefined, path: `${at.path}[${index}]` });
+    if (item === null || item === undefined) return zeroOf({ type }, at.reading.defaults);
+    return readType(item, type, at.entry(index));
   });
 }
 
 function readMap(value: unknown, type: string, at: Place): unknown {
-  if (!isObject(value)) throw wrongType(value, at.go ?? `map[string]${goName(type)}`, at);
+  if (!isObject(value)) throw wrongType(value, `{}${type}`, at);
   const entries = Object.entries(value).map(([key, item]) => {
     if (item === null || item === undefined) {
-      return [key, type === 'bytes' ? '' : zeroOf({ type }, at.defaults)] as const;
+      return [key, type === 'bytes' ? '' : zeroOf({ type }, at.reading.defaults)] as const;
     }
-    return [key, readType(item, type, { ...at, path: `${at.path}.${key}` })] as const;
+    return [key, readType(item, type, at.entry(key))] as const;
   });
   return Object.fromEntries(entries); // defines members, so that `__proto__` is one like any other
 }

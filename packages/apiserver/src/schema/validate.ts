@@ -16,7 +16,7 @@ import {
   unsupportedValue,
 } from '../problems.ts';
 import { fitsNumberFormat, textFormats } from './formats.ts';
-import { regExpOf } from './re2.ts';
+import { matches } from './re2.ts';
 import { memberSchema, type Schema } from './schema.ts';
 
 export function validate(value: unknown, schema: Schema, path = '', old?: unknown): Problem[] {
@@ -95,7 +95,7 @@ function lengthProblem(
 }
 
 function patternProblem(text: string, { pattern }: Schema, path: string): Problem | undefined {
-  if (pattern === undefined || pattern === '' || regExpOf(pattern).test(text)) return undefined;
+  if (pattern === undefined || pattern === '' || matches(pattern, text)) return undefined;
   return invalidValue(path, text, `${path} in body should match '${pattern}'`);
 }
 

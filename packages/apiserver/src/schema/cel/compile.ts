@@ -5,8 +5,9 @@
  * run (`compiledRules`). A rule sees the value it is about as `self` and the one that is replaced as `oldSelf`.
  */
 import { Environment } from '@marcbachmann/cel-js';
-import { isSwift, regExpOf } from '../re2.ts';
+import { regExpOf } from '../re2.ts';
 import type { Rule, Schema } from '../schema.ts';
+import { needsWatch } from '../time-box.ts';
 import { explained } from './explain.ts';
 import { registerLibrary } from './library/index.ts';
 import { matchesName } from './library/strings.ts';
@@ -29,8 +30,6 @@ const runningOptional = library
 export interface CompiledRule {
   readonly rule: Rule;
   readonly usesOldSelf: boolean;
-  /** Time grows with the value and no faster: it needs no watching. */
-  readonly isSwift: boolean;
   readonly run: (context: Context) => unknown;
   readonly message: ((context: Context) => unknown) | undefined;
 }
@@ -59,15 +58,16 @@ function compiledRule(rule: Rule): CompiledRule {
   return {
     rule,
     usesOldSelf: usesOldSelf(rule.rule),
-    isSwift: isSwiftExpression(rule.rule) && isSwiftExpression(messageExpression ?? ''),
     run: lazily(env, rule.rule),
     message: messageExpression === undefined ? undefined : lazily(env, messageExpression),
   };
 }
 
 function lazily(env: Environment, expression: string): (context: Context) => unknown {
+  const loops = hasLoops(expression);
   let parsed: ((context: Context) => unknown) | undefined;
   return (context) => {
+    if (loops) needsWatch();
     parsed ??= env.parse(prepared(expression)) as (context: Context) => unknown;
     return parsed(context);
   };
@@ -96,14 +96,9 @@ export function usesOldSelf(expression: string): boolean {
   return /\boldSelf\b/.test(bare(expression));
 }
 
-/** Loops inside loops and patterns that backtrack can take any time. */
-function isSwiftExpression(expression: string): boolean {
-  const code = bare(expression);
-  const loops = code.match(/\.\s*(all|exists|exists_one|map|filter)\s*\(/g) ?? [];
-  if (loops.length > 1) return false;
-  if (!/\b(matches|find|findAll)\s*\(/.test(code)) return true;
-  const texts = expression.match(/"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'/g) ?? [];
-  return texts.length > 0 && texts.every((text) => isSwift(text.slice(1, -1)));
+/** Loops inside loops can take any time. (Patterns look after themselves.) */
+function hasLoops(expression: string): boolean {
+  return (bare(expression).match(/\.\s*(all|exists|exists_one|map|filter)\s*\(/g) ?? []).length > 1;
 }
 
 /** What a compiler says of a rule, or nothing. */

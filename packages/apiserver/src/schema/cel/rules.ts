@@ -4,9 +4,8 @@ import { jsonEquals } from '@hutch/kube-meta';
 import { Optional } from '@marcbachmann/cel-js';
 import { isObject } from '../../json.ts';
 import { invalidValue, type Problem } from '../../problems.ts';
-import { isSwift } from '../re2.ts';
 import { allSchemas, memberSchema, type Rule, type Schema } from '../schema.ts';
-import { withinTime } from '../time-box.ts';
+import { asksForWatch, withinTime } from '../time-box.ts';
 import { correlated, joined } from '../validate.ts';
 import { type CompiledRule, compiledRules } from './compile.ts';
 import { celValue } from './values.ts';
@@ -29,6 +28,7 @@ export function ruleProblems(value: unknown, schema: Schema, old: unknown): Prob
 }
 
 function visited(node: Node): Problem[] {
+  if (!hasRules(node.schema)) return [];
   return [...ownProblems(node), ...children(node).flatMap(visited)];
 }
 
@@ -61,15 +61,17 @@ function ownProblems(node: Node): Problem[] {
   if (rules.length === 0 || value === null || value === undefined) return [];
   const hasOld = old !== undefined && old !== null;
   const isUnchanged = hasOld && jsonEquals(value, old);
+  const asked = rules.filter(({ rule, usesOldSelf }) => {
+    if (usesOldSelf) return hasOld || rule.optionalOldSelf;
+    return !isUnchanged; // it was so before, whatever the rule thinks of it now
+  });
+  if (asked.length === 0) return [];
   const self = celValue(value, schema, isRoot);
   const oldSelf = hasOld ? celValue(old, schema, isRoot) : undefined;
-  return rules.flatMap((compiled) => {
-    const { rule, usesOldSelf } = compiled;
-    if (usesOldSelf && !hasOld && !rule.optionalOldSelf) return [];
-    if (isUnchanged && !usesOldSelf) return []; // it was so before, whatever the rule thinks of it now
-    const optional = hasOld ? Optional.of(oldSelf) : Optional.none();
-    return answered(compiled, node, { self, oldSelf: rule.optionalOldSelf ? optional : oldSelf });
-  });
+  const optional = hasOld ? Optional.of(oldSelf) : Optional.none();
+  return asked.flatMap((compiled) =>
+    answered(compiled, node, { self, oldSelf: compiled.rule.optionalOldSelf ? optional : oldSelf }),
+  );
 }
 
 function answered(
@@ -81,7 +83,7 @@ function answered(
   try {
     if (compiled.run(context) === true) return [];
   } catch (err) {
-    if (isFault(err, 'timeout')) throw err;
+    if (asksForWatch(err)) throw err;
     const reason = (err as { summary?: string }).summary ?? (err as Error).message;
     const type = node.schema.type ?? '';
     return [invalidValue(node.path, type, `${spoken(reason)} ${ruleText(rule)}`)];
@@ -106,7 +108,7 @@ function messageOf({ rule, message }: CompiledRule, context: { self: unknown; ol
     const text = message?.(context);
     if (typeof text === 'string' && text.trim() !== '' && !/[\n\r]/.test(text)) return text.trim();
   } catch (err) {
-    if (isFault(err, 'timeout')) throw err;
+    if (asksForWatch(err)) throw err;
     // A message that cannot be made does not hide what it was about.
   }
   const { message: fixed = '' } = rule;
@@ -142,27 +144,11 @@ function normalPath(path: string): string {
 
 // ---- time -----------------------------------------------------------------------------------------------
 
-const watched = new WeakMap<Schema, boolean>();
-
-/** Whether checking a value against this schema could take any time: then it is done within a time. */
-function needsWatch(schema: Schema): boolean {
-  const known = watched.get(schema);
-  if (known !== undefined) return known;
-  const needs = allSchemas(schema).some(
-    (one) =>
-      (one.pattern !== undefined && !isSwift(one.pattern)) ||
-      compiledRules(one).some((rule) => !rule.isSwift),
-  );
-  watched.set(schema, needs);
-  return needs;
-}
-
 const outOfTime =
   'validation failed due to running out of cost budget, no further validation rules will be run';
 
-/** Does the checks of a schema; those of one that could hang are ended when their time is over. */
+/** Does the checks of a schema; those that could hang are ended when their time is over. */
 export function checkedInTime(schema: Schema, check: () => Problem[]): Problem[] {
-  if (!needsWatch(schema)) return check();
   try {
     return withinTime(check, budgetMs);
   } catch (err) {
@@ -171,6 +157,13 @@ export function checkedInTime(schema: Schema, check: () => Problem[]): Problem[]
   }
 }
 
+const ruled = new WeakMap<Schema, boolean>();
+
+/** Whether there is a rule somewhere in a schema. */
 export function hasRules(schema: Schema): boolean {
-  return allSchemas(schema).some((one) => (one['x-kubernetes-validations'] ?? []).length > 0);
+  const known = ruled.get(schema);
+  if (known !== undefined) return known;
+  const has = allSchemas(schema).some((one) => (one['x-kubernetes-validations'] ?? []).length > 0);
+  ruled.set(schema, has);
+  return has;
 }

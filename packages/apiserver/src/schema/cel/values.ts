@@ -97,6 +97,7 @@ const reserved: ReadonlySet<string> = new Set(
 /** How a property is called in a rule, when its own name could not stand there. */
 export function identifierOf(property: string): string {
   if (reserved.has(property)) return `__${property}__`;
+  if (/^\w+$/.test(property) && !property.includes('__')) return property;
   return property
     .replaceAll('__', '__underscores__')
     .replaceAll('.', '__dot__')

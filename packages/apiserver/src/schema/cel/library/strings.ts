@@ -1,16 +1,16 @@
 import type { Environment } from '@marcbachmann/cel-js';
-import { regExpOf } from '../../re2.ts';
+import { matches, regExpOf } from '../../re2.ts';
 
 /** In place of the language's own `matches`, which takes JavaScript's syntax; rules are rewritten to it. */
 export const matchesName = 'reMatch';
 
 export function registerStrings(env: Environment): void {
-  const matches = (text: string, pattern: string) => regExpOf(pattern).test(text);
-  env.registerFunction(`string.${matchesName}(string): bool`, matches);
-  env.registerFunction('matches(string, string): bool', matches);
-  env.registerFunction('string.find(string): string', (text: string, pattern: string) => {
-    return regExpOf(pattern).exec(text)?.[0] ?? '';
-  });
+  const isMatch = (text: string, pattern: string) => matches(pattern, text);
+  env.registerFunction(`string.${matchesName}(string): bool`, isMatch);
+  env.registerFunction('matches(string, string): bool', isMatch);
+  env.registerFunction('string.find(string): string', (text: string, pattern: string) =>
+    matches(pattern, text) ? (regExpOf(pattern).exec(text)?.[0] ?? '') : '',
+  );
   env.registerFunction('string.findAll(string): list<string>', findAll);
   env.registerFunction('string.findAll(string, int): list<string>', findAll);
   env.registerFunction('string.charAt(int): string', (text: string, at: bigint) => {
@@ -27,6 +27,7 @@ export function registerStrings(env: Environment): void {
 }
 
 function findAll(text: string, pattern: string, limit = -1n): string[] {
+  if (!matches(pattern, text)) return [];
   const found = Array.from(
     text.matchAll(new RegExp(regExpOf(pattern), `${regExpOf(pattern).flags}g`)),
     ([one]) => one,
