@@ -45,7 +45,11 @@ function suite(name: string, target: () => Target, known: readonly KnownDifferen
   }
 }
 
-const whyNoRealServer = await whyNoKubeRig({ signal: never, say });
+// Asked anew only on request: a busy machine can make one of its timers late, which says nothing about ours.
+const whyNoRealServer =
+  process.env.HUTCH_ASK_KUBERNETES === undefined
+    ? 'set HUTCH_ASK_KUBERNETES to ask the real server anew'
+    : await whyNoKubeRig({ signal: never, say });
 
 describe('the recorded answers are those of the real server', { skip: whyNoRealServer ?? false }, () => {
   let real: RealServer;

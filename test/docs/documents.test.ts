@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { namedPaths, npmScripts } from './commands.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-const folders = ['apps', 'packages', 'tools', 'test', 'bench', 'docs', 'hutch'];
+const folders = ['apps', 'packages', 'tools', 'test', 'bench', 'docs', 'rigs', 'hutch'];
 const documents = globSync(['*.md', 'docs/**/*.md', 'packages/*/README.md', 'apps/*/README.md'], {
   cwd: root,
 });
